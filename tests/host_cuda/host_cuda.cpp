@@ -233,7 +233,7 @@ struct Worker {
     while (int(threads.size()) < wanted) {
       auto thread = std::make_unique<Thread>();
       void* memory = mmap(nullptr, kGuard + kStack, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED || mprotect(memory, kGuard, PROT_NONE) != 0) {
         std::perror("host_cuda: no memory for stacks");
         std::abort();
@@ -302,7 +302,7 @@ struct Worker {
     if (!launch->reported.exchange(true)) {
       const int used =
           std::snprintf(launch->error, kErrorSize, "block (%u, %u, %u), thread (%u, %u, %u): ", blockIdx.x,
-                        blockIdx.y, blockIdx.z, current->index.x, current->index.y, current->index.z);
+              blockIdx.y, blockIdx.z, current->index.x, current->index.y, current->index.z);
       va_list arguments;
       va_start(arguments, format);
       std::vsnprintf(launch->error + used, kErrorSize - used, format, arguments);
@@ -348,11 +348,11 @@ struct Worker {
       if (!(here.mask >> lane & 1)) continue;
       if (first + lane >= count)
         fail("%s in %s:%d with mask 0x%08x waits for lane %d, which does not exist", here.name, here.file,
-             here.line, here.mask, lane);
+            here.line, here.mask, lane);
       const Thread& other = *threads[first + lane];
       if (other.state != State::kAtCollective || other.mask != here.mask)
         fail("%s in %s:%d with mask 0x%08x waits for %s", here.name, here.file, here.line, here.mask,
-             where(other).c_str());
+            where(other).c_str());
     }
     fail("deadlock");
   }
@@ -595,7 +595,7 @@ void find_shared_variables(Launch& launch, const void* address) {
   std::tie(launch.tls_module, launch.tls_size) = at->second;
 }
 
-}  // namespace
+}
 
 extern "C" void* __tls_get_addr(void*);
 void* Worker::tls_address(void* index) { return __tls_get_addr(index); }
@@ -628,7 +628,7 @@ void fence() {
 void fail(const char* what, const char* file, int line) { worker->fail("%s in %s:%d", what, file, line); }
 
 uint64_t warp_collective(const char* name, unsigned int mask, uint64_t value, int parameter, Result result,
-                         bool orders, const char* file, int line) {
+    bool orders, const char* file, int line) {
   Worker& w = *worker;
   Thread& here = *w.current;
   w.come_to(name, file, line);
@@ -637,7 +637,7 @@ uint64_t warp_collective(const char* name, unsigned int mask, uint64_t value, in
   here.parameter = parameter;
   if (!(mask >> here.number % kWarp & 1))
     w.fail("%s in %s:%d with mask 0x%08x, which leaves out the calling lane %d", name, file, line, mask,
-           here.number % kWarp);
+        here.number % kWarp);
 
   const int first = w.first_of_warp(here), leader = std::countr_zero(mask);
   Warp& warp = w.warps[first / kWarp];
@@ -702,22 +702,18 @@ int block_barrier(const char* name, Reduce reduce, int predicate, const char* fi
   return int(here.result);
 }
 
-Outcome run(const Shape& shape, void (*body)(const void*), const void* call, const void* address,
-            char* error) {
+Outcome run(
+    const Shape& shape, void (*body)(const void*), const void* call, const void* address, char* error) {
   const uint64_t threads = uint64_t(shape.block.x) * shape.block.y * shape.block.z;
   const uint64_t blocks = uint64_t(shape.grid.x) * shape.grid.y * shape.grid.z;
   if (threads < 1 || threads > kMaxThreads || shape.block.z > 64 || blocks < 1 || shape.grid.x > INT32_MAX ||
       shape.grid.y > 65535 || shape.grid.z > 65535) {
     std::snprintf(error, kErrorSize, "invalid configuration: grid (%u, %u, %u), block (%u, %u, %u)",
-                  shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z);
+        shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z);
     return kFailed;
   }
-  Launch launch{shape,
-                body,
-                call,
-                error,
-                std::vector<unsigned int>(blocks),
-                int(std::min<uint64_t>(blocks, std::max(1, shape.workers)))};
+  Launch launch{shape, body, call, error, std::vector<unsigned int>(blocks),
+      int(std::min<uint64_t>(blocks, std::max(1, shape.workers)))};
   std::iota(launch.order.begin(), launch.order.end(), 0u);
   Random random{shape.seed};
   for (unsigned int i = unsigned(blocks); i > 1; --i)
@@ -732,4 +728,4 @@ Outcome run(const Shape& shape, void (*body)(const void*), const void* call, con
   return launch.failed ? kFailed : kDone;
 }
 
-}  // namespace host_cuda
+}

@@ -92,22 +92,20 @@ int lane();
 [[noreturn]] void fail(const char* what, const char* file, int line);
 // Waits for all lanes in the mask; `orders` says whether memory accesses before it come before those after.
 uint64_t warp_collective(const char* name, unsigned int mask, uint64_t value, int parameter, Result result,
-                         bool orders, const char* file, int line);
+    bool orders, const char* file, int line);
 enum class Reduce { kNone, kOr, kAnd, kCount };
 int block_barrier(const char* name, Reduce reduce, int predicate, const char* file, int line);
-Outcome run(const Shape& shape, void (*body)(const void*), const void* call, const void* address,
-            char* error);
+Outcome run(
+    const Shape& shape, void (*body)(const void*), const void* call, const void* address, char* error);
 
-template <class T>
-uint64_t to_bits(T value) {
+template <class T> uint64_t to_bits(T value) {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "CUDA shuffles values of 4 and 8 bytes");
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   return bits;
 }
 
-template <class T>
-T from_bits(uint64_t bits) {
+template <class T> T from_bits(uint64_t bits) {
   T value;
   std::memcpy(&value, &bits, sizeof(T));
   return value;
@@ -133,8 +131,7 @@ inline unsigned int vote(const char* name, unsigned int mask, bool predicate, co
   return unsigned(warp_collective(name, mask, predicate, 0, result, false, file, line));
 }
 
-template <class A>
-A read_argument(const void* from) {
+template <class A> A read_argument(const void* from) {
   std::array<std::byte, sizeof(A)> bytes;
   std::memcpy(bytes.data(), from, sizeof(A));
   return std::bit_cast<A>(bytes);
@@ -143,7 +140,7 @@ A read_argument(const void* from) {
 // Runs a kernel with arguments that are given as addresses and sizes, the size of a pointer as -1.
 template <class... A>
 Outcome launch(void (*kernel)(A...), const Shape& shape, int count, const void* const* arguments,
-               const int64_t* sizes, char* error) {
+    const int64_t* sizes, char* error) {
   constexpr int wanted = sizeof...(A);
   const int64_t wanted_sizes[] = {(std::is_pointer_v<A> ? -1 : int64_t(sizeof(A)))..., 0};
   if (count != wanted) {
@@ -178,23 +175,22 @@ Outcome launch(void (*kernel)(A...), const Shape& shape, int count, const void* 
 // Integers of eight bytes are `long` for some headers and `long long` for others; CUDA has the latter.
 template <class T, class... Types>
 concept OneOf = ((std::same_as<T, Types> ||
-                  (std::integral<T> && std::integral<Types> && sizeof(T) == 8 && sizeof(Types) == 8 &&
-                   std::signed_integral<T> == std::signed_integral<Types>)) ||
+                     (std::integral<T> && std::integral<Types> && sizeof(T) == 8 && sizeof(Types) == 8 &&
+                         std::signed_integral<T> == std::signed_integral<Types>)) ||
                  ...);
 
 // Replaces *at by change(*at), atomically; returns what was there.
-template <class T, class Change>
-T atomic_change(T* at, Change&& change) {
+template <class T, class Change> T atomic_change(T* at, Change&& change) {
   interleave();
   T seen;
   __atomic_load(at, &seen, __ATOMIC_RELAXED);
   for (T wanted = change(seen);
-       !__atomic_compare_exchange(at, &seen, &wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
+      !__atomic_compare_exchange(at, &seen, &wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
     wanted = change(seen);
   return seen;
 }
 
-}  // namespace host_cuda
+}
 
 // ------------------------------------------------------------------------------ barriers and collectives
 
@@ -216,8 +212,7 @@ inline void __syncwarp(unsigned int mask = 0xffffffffu, HOST_CUDA_HERE) {
   host_cuda::warp_collective("__syncwarp", mask, 0, 0, result, true, file, line);
 }
 
-template <class T>
-T __shfl_sync(unsigned int mask, T value, int source, int width = 32, HOST_CUDA_HERE) {
+template <class T> T __shfl_sync(unsigned int mask, T value, int source, int width = 32, HOST_CUDA_HERE) {
   const int first = host_cuda::first_of_group(width, file, line);
   return host_cuda::shuffle("__shfl_sync", mask, value, first + (source & (width - 1)), file, line);
 }
@@ -233,8 +228,7 @@ T __shfl_down_sync(unsigned int mask, T value, unsigned int delta, int width = 3
   const bool inside = int64_t(here) + delta < first + width;
   return host_cuda::shuffle("__shfl_down_sync", mask, value, inside ? here + int(delta) : here, file, line);
 }
-template <class T>
-T __shfl_xor_sync(unsigned int mask, T value, int flip, int width = 32, HOST_CUDA_HERE) {
+template <class T> T __shfl_xor_sync(unsigned int mask, T value, int flip, int width = 32, HOST_CUDA_HERE) {
   const int first = host_cuda::first_of_group(width, file, line), here = host_cuda::lane();
   const int source = here ^ flip;  // lanes of a group below may be read, those of one above not
   const bool inside = source >= 0 && source < first + width;
@@ -250,16 +244,15 @@ inline int __any_sync(unsigned int mask, int predicate, HOST_CUDA_HERE) {
 inline int __all_sync(unsigned int mask, int predicate, HOST_CUDA_HERE) {
   return host_cuda::vote("__all_sync", mask, predicate == 0, file, line) == 0;
 }
-template <class T>
-unsigned int __match_any_sync(unsigned int mask, T value, HOST_CUDA_HERE) {
+template <class T> unsigned int __match_any_sync(unsigned int mask, T value, HOST_CUDA_HERE) {
   const host_cuda::Result result = [](const host_cuda::Lanes& lanes, int here) {
     uint64_t same = 0;
     for (int i = 0; i < 32; ++i)
       if (lanes.mask >> i & 1 && lanes.value[i] == lanes.value[here]) same |= uint64_t(1) << i;
     return same;
   };
-  return unsigned(host_cuda::warp_collective("__match_any_sync", mask, host_cuda::to_bits(value),
-                                             host_cuda::lane(), result, false, file, line));
+  return unsigned(host_cuda::warp_collective(
+      "__match_any_sync", mask, host_cuda::to_bits(value), host_cuda::lane(), result, false, file, line));
 }
 
 #define HOST_CUDA_REDUCE(name, T, expression)                                                              \
@@ -305,8 +298,7 @@ T atomicAdd(T* at, std::type_identity_t<T> value) {
     return host_cuda::atomic_change(at, [=](T seen) { return seen + value; });
   }
 }
-template <host_cuda::OneOf<int, unsigned int> T>
-T atomicSub(T* at, std::type_identity_t<T> value) {
+template <host_cuda::OneOf<int, unsigned int> T> T atomicSub(T* at, std::type_identity_t<T> value) {
   host_cuda::interleave();
   return __atomic_fetch_sub(at, value, __ATOMIC_RELAXED);
 }
@@ -383,10 +375,7 @@ inline unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsign
 inline unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int shift) {
   return unsigned((uint64_t(high) << 32 | low) >> (shift < 32 ? shift : 32));
 }
-template <class T>
-T __ldg(const T* at) {
-  return *at;
-}
+template <class T> T __ldg(const T* at) { return *at; }
 
 // The overloads that CUDA has and no others: min(int, long long) is ambiguous there.
 #define HOST_CUDA_MIN_MAX(A, B)         \

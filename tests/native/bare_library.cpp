@@ -44,8 +44,8 @@ char *heap = nullptr, *heap_end = nullptr;
 alignas(64) std::array<char, 4096> of_thread;
 
 void begin_thread() {
-  const auto* part = reinterpret_cast<const Elf64_Phdr*>(reinterpret_cast<const char*>(&__ehdr_start) +
-                                                         __ehdr_start.e_phoff);
+  const auto* part = reinterpret_cast<const Elf64_Phdr*>(
+      reinterpret_cast<const char*>(&__ehdr_start) + __ehdr_start.e_phoff);
   for (int i = 0; i < __ehdr_start.e_phnum; ++i, ++part) {
     if (part->p_type != PT_TLS) continue;
     const size_t place = (16 + part->p_align - 1) / part->p_align * part->p_align;
@@ -55,7 +55,7 @@ void begin_thread() {
   asm volatile("msr tpidr_el0, %0" ::"r"(of_thread.data()));
 }
 
-}  // namespace
+}
 
 extern "C" {
 

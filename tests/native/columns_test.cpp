@@ -22,8 +22,7 @@ using namespace conncomp;
 namespace {
 
 // Labels of items of a shape, one after another, and the elements of each component.
-template <class Label>
-struct Case {
+template <class Label> struct Case {
   std::vector<int64_t> shape;
   std::vector<Label> labels;
   std::vector<int64_t> components;
@@ -72,8 +71,7 @@ struct Case {
   }
 };
 
-template <class Label>
-std::vector<int64_t> boxes_of(const Case<Label>& given) {
+template <class Label> std::vector<int64_t> boxes_of(const Case<Label>& given) {
   std::vector<int64_t> boxes;
   for (const auto& elements : given.elements)
     for (int k = 0; k < given.axes(); ++k) {
@@ -85,8 +83,7 @@ std::vector<int64_t> boxes_of(const Case<Label>& given) {
   return boxes;
 }
 
-template <class Label>
-void test_moments(const Case<Label>& given, const ComponentRuns& runs) {
+template <class Label> void test_moments(const Case<Label>& given, const ComponentRuns& runs) {
   const int64_t count = moments_of(given.axes()), rows = runs.rows();
   const std::vector<int64_t> boxes = boxes_of(given);
   std::vector<double> raw(rows * count), central(rows * count), weighted(rows * count), origins;
@@ -112,8 +109,7 @@ void test_moments(const Case<Label>& given, const ComponentRuns& runs) {
   }
 }
 
-template <int axes, class Label>
-void test_configurations(const Case<Label>& given) {
+template <int axes, class Label> void test_configurations(const Case<Label>& given) {
   constexpr int kNumbers = Configurations<axes>::kNumbers, kDirections = Configurations<axes>::kDirections;
   std::vector<int64_t> numbers(given.components.size() * kNumbers), kinds(given.components.size() * 3);
   count_configurations<axes>(given.items(), given.rows(), numbers.data());
@@ -169,8 +165,7 @@ int64_t enclosed_by_flood(const Case<Label>& given, int64_t row, const std::vect
   return int64_t(inside.size() - outside.size());
 }
 
-template <class Label>
-void test_values(const Case<Label>& given, const ComponentRuns& runs) {
+template <class Label> void test_values(const Case<Label>& given, const ComponentRuns& runs) {
   std::vector<double> values(given.labels.size());
   for (double& value : values) value = draw(-50, 50) / 4.0;
   const auto read = [&](Run run, double* out) {
@@ -196,8 +191,7 @@ void test_values(const Case<Label>& given, const ComponentRuns& runs) {
   }
 }
 
-template <class Label>
-void test_case(int axes) {
+template <class Label> void test_case(int axes) {
   const Case<Label> given(axes);
   const ComponentRuns runs(given.items(), given.rows());
   for (int64_t row = 0; row < runs.rows(); ++row) {
@@ -255,7 +249,7 @@ void test_changing_labels() {
   other.join();
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

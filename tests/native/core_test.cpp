@@ -82,8 +82,7 @@ struct Image {
   }
 
   // Calls body(index, step) for each neighbour.
-  template <class Body>
-  void for_each_neighbour(int64_t i, Body&& body) const {
+  template <class Body> void for_each_neighbour(int64_t i, Body&& body) const {
     for (const Step& step : steps) {
       int64_t j = i;
       bool inside = true;
@@ -124,8 +123,7 @@ struct Image {
 // What labels arrays.
 enum class By { kRuns, kRasterScans, kEquivalence, kTiles };
 
-template <class... Task>
-void label_array(By by, const Task&... task) {
+template <class... Task> void label_array(By by, const Task&... task) {
   if (by == By::kRuns) return label_runs(task...);
   if (by == By::kRasterScans) return label_by_raster_scans(task...);
   if (by == By::kEquivalence) return label_by_equivalence(task...);
@@ -156,7 +154,7 @@ void test_side(const KeptRuns& runs, const Grid& grid, const std::vector<int32_t
 // Writes labels of kept runs to parts of a larger array, whose elements alternate, and compares with the
 // roots that are expected.
 void test_kept_runs(const Image& image, const void* data, const LinkWords& links, const Grid& grid,
-                    const std::vector<int64_t>& expected) {
+    const std::vector<int64_t>& expected) {
   if (image.batch_axes) return;
   const KeptRuns runs(data, links, grid);
   std::vector<int32_t> number_of(image.size), roots;
@@ -186,7 +184,7 @@ void test_kept_runs(const Image& image, const void* data, const LinkWords& links
 // Labels by both numberings, and compares with the roots that are expected, as indices of the whole array.
 template <class Index>
 std::vector<Index> test_labels(const Image& image, const void* data, const LinkWords& links, const Grid& grid,
-                               const std::vector<int64_t>& expected) {
+    const std::vector<int64_t>& expected) {
   std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
   std::vector<int64_t> counts(image.items(), 77), recounts(image.items(), 77);
   label_array(draw_algorithm(), data, links, grid, false, roots.data(), counts.data());
@@ -204,16 +202,14 @@ std::vector<Index> test_labels(const Image& image, const void* data, const LinkW
   return numbers;
 }
 
-template <class Value>
-Value value_of(int drawn) {
+template <class Value> Value value_of(int drawn) {
   if constexpr (std::is_same_v<Value, Half>)
     return {uint16_t(drawn ? 0x3c00 + drawn : draw(0, 1) << 15)};  // from 1 on; zeros of both signs
   else
     return Value(drawn);
 }
 
-template <class Value>
-std::vector<int64_t> byte_strides(const Image& image) {
+template <class Value> std::vector<int64_t> byte_strides(const Image& image) {
   std::vector<int64_t> strides;
   for (int64_t stride : image.stride) strides.push_back(stride * int64_t(sizeof(Value)));
   return strides;
@@ -231,14 +227,13 @@ struct Measured {
         centroids(axes * labels.size()),
         covariances(with_products ? axes * axes * labels.size() : 0) {
     measures.write({labels.data(), sizes.data(), boxes.data(), centroids.data(),
-                    with_products ? covariances.data() : nullptr});
+        with_products ? covariances.data() : nullptr});
   }
   bool operator==(const Measured&) const = default;
 };
 
 // Columns of the values of an image.
-template <class Value>
-struct MeasuredValues {
+template <class Value> struct MeasuredValues {
   std::vector<GivenSum<Value>> sums;
   std::vector<double> means, centroids;
   std::vector<Value> minima, maxima;
@@ -250,18 +245,18 @@ struct MeasuredValues {
         minima(sums.size()),
         maxima(sums.size()) {
     const RowsOfLabels rows(measured.labels.data(), int64_t(sums.size()));
-    const Intensities<Value> intensities(items, values.data(), rows,
-                                         {measured.sizes.data(), measured.boxes.data()}, draw(43, 84));
-    check(intensities.write(rows.count(),
-                            {sums.data(), means.data(), minima.data(), maxima.data(), centroids.data()}),
-          "sums that fit");
+    const Intensities<Value> intensities(
+        items, values.data(), rows, {measured.sizes.data(), measured.boxes.data()}, draw(43, 84));
+    check(intensities.write(
+              rows.count(), {sums.data(), means.data(), minima.data(), maxima.data(), centroids.data()}),
+        "sums that fit");
   }
 };
 
 // Compares values and faces of components with sums over elements, which are exact.
 template <class Value, class Index>
-void test_values(const std::vector<int64_t>& shape, const std::vector<Index>& numbers,
-                 const Measured& measured) {
+void test_values(
+    const std::vector<int64_t>& shape, const std::vector<Index>& numbers, const Measured& measured) {
   const int64_t axes = int64_t(shape.size()), count = int64_t(numbers.size());
   const LabelledItems items{{numbers.data(), count, 0}, shape};
   std::vector<Value> values(count);
@@ -292,7 +287,7 @@ void test_values(const std::vector<int64_t>& shape, const std::vector<Index>& nu
 // elements, and the table for few axes with that for any.
 template <class Index>
 void test_measures(const std::vector<int64_t>& shape, const std::vector<Index>& numbers, int64_t rows,
-                   const std::vector<int64_t>& sizes) {
+    const std::vector<int64_t>& sizes) {
   const int axes = int(shape.size());
   const int64_t count = int64_t(numbers.size());
   const bool with_products = draw(0, 1);
@@ -359,8 +354,7 @@ void test_spans(const std::vector<int64_t>& shape, const std::vector<Index>& num
   }
 }
 
-template <class Index>
-void test_members(const std::vector<Index>& numbers, int64_t rows) {
+template <class Index> void test_members(const std::vector<Index>& numbers, int64_t rows) {
   const int64_t count = int64_t(numbers.size()), items = draw(1, 2), length = count / items;
   if (length == 0) return;
   std::vector<int64_t> begins(rows + 1);
@@ -373,8 +367,7 @@ void test_members(const std::vector<Index>& numbers, int64_t rows) {
   for (int64_t row = 0; row < rows; ++row) check(next[row] == begins[row + 1], "where members end");
 }
 
-template <class Value, class Index>
-void test_grid() {
+template <class Value, class Index> void test_grid() {
   const Image image;
   const int values = draw(1, 5), percent = draw(0, 100), limit = draw(0, 2);
   const Background<Value> background{Value{}, draw(0, 3) > 0};
@@ -438,15 +431,14 @@ void test_grid() {
 }
 
 // Contacts along two axes at most, of lines that may close on themselves, against a look at each element.
-template <class Index>
-void test_contacts(const std::vector<Index>& numbers, int64_t length, int64_t rows) {
+template <class Index> void test_contacts(const std::vector<Index>& numbers, int64_t length, int64_t rows) {
   const int64_t lines = int64_t(numbers.size()) / length;
   const bool closed = draw(0, 1);
   // Axes are that of items, lines and elements of a line.
   const std::vector<ContactStep> steps = {
       {-length - 1, 6, 0, 2}, {-length, 2, 0, 0}, {-length + 1, 2, 4, 2}, {-1, 4, 0, 1}};
-  const LabelContacts found = find_contacts(numbers.data(), Index(0), rows,
-                                            ContactGrid{{1, lines, length}, closed ? 4u : 0u, steps, 3});
+  const LabelContacts found = find_contacts(
+      numbers.data(), Index(0), rows, ContactGrid{{1, lines, length}, closed ? 4u : 0u, steps, 3});
   std::vector<int64_t> pairs(2 * found.pairs()), counts(3 * found.pairs()), recount(3 * rows * rows);
   found.write(pairs.data(), counts.data());
   for (int64_t i = 0; i < int64_t(numbers.size()); ++i)
@@ -479,8 +471,7 @@ void test_paired_runs(const std::vector<Index>& numbers, int64_t length, int64_t
 }
 
 // Numbers of labels, however far apart.
-template <class Index>
-void test_distinct(std::vector<Index> numbers) {
+template <class Index> void test_distinct(std::vector<Index> numbers) {
   const int64_t count = int64_t(numbers.size());
   const Index scale = draw(0, 1) ? 1 : -1001;
   for (Index& number : numbers) number *= scale;
@@ -510,8 +501,7 @@ void test_distinct(std::vector<Index> numbers) {
 }
 
 // Labels that no image needs to have: rows of several words, of few labels or one, that are far apart.
-template <class Index>
-void test_words() {
+template <class Index> void test_words() {
   std::vector<int64_t> shape;
   for (int axes = draw(0, 3); axes > 0; --axes) shape.push_back(draw(1, 3));
   shape.push_back(draw(1, 300));
@@ -532,8 +522,7 @@ void test_words() {
 }
 
 // Components in an array of two axes with margins, some with more neighbours than a word has colours.
-template <class Index>
-void test_colours() {
+template <class Index> void test_colours() {
   const bool crowded = draw(0, 7) == 0;
   const int64_t reach = crowded ? 2 : draw(0, 2), width = crowded ? 50 : draw(1, 20);
   const int64_t height = crowded ? 50 : draw(1, 20), line = width + 2 * reach;
@@ -570,7 +559,7 @@ void test_colours() {
   for (; left; first += 64) {
     const int64_t waiting =
         choose_colours(components.data(), {steps, leading}, {begins.data(), places.data(), rows},
-                       {preferred.data(), first, first ? 64 : 12}, order.data(), left, colours.data());
+            {preferred.data(), first, first ? 64 : 12}, order.data(), left, colours.data());
     check(waiting < left, "components that wait for another word");
     left = waiting;
   }
@@ -583,8 +572,7 @@ void test_colours() {
 }
 
 // Bonds as planes, with a byte more between them, or as bits.
-template <class Index>
-void test_bonds() {
+template <class Index> void test_bonds() {
   const Image image(Kind::kLattice);
   const int axes = int(image.shape.size()) - image.batch_axes, percent = draw(0, 100);
   const bool packed = draw(0, 1);
@@ -614,8 +602,7 @@ void test_bonds() {
 }
 
 // Bundles of a stretch are linked at once where all that touch are neighbours and values are equal.
-template <class Index>
-void test_volume() {
+template <class Index> void test_volume() {
   const Image image(Kind::kVolume);
   const int percent = draw(1, 100);
   std::vector<uint8_t> data(image.size);
@@ -654,8 +641,7 @@ struct FickleLinks {
 };
 
 // Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
-template <class Index>
-void test_changing_image() {
+template <class Index> void test_changing_image() {
   const Image image, lattice(Kind::kLattice);
   std::vector<Index> labels(std::max(image.size, lattice.size));
   std::vector<int64_t> counts(labels.size());
@@ -665,9 +651,9 @@ void test_changing_image() {
   for (By by : {By::kRuns, By::kRasterScans, By::kEquivalence, By::kTiles}) {
     const bool consecutive = draw(0, 1);
     label_array(by, data.data(), RuleWords(Equal<Fickle>{background}), grid, consecutive, labels.data(),
-                counts.data());
-    label_array(by, data.data(), RuleWords(FickleLinks{background}), grid, consecutive, labels.data(),
-                counts.data());
+        counts.data());
+    label_array(
+        by, data.data(), RuleWords(FickleLinks{background}), grid, consecutive, labels.data(), counts.data());
   }
 
   // Masks of one image, contacts of another; bonds are read once.
@@ -681,8 +667,8 @@ void test_changing_image() {
   const RuleWords equal(Equal<uint8_t>{{0, true}});
   const RuleWords within_one(Within<uint8_t>{{0, true}, {1, 0}});
   const auto label = [&](const Masks& masks, const LinkWords& links) {
-    label_masks(masks, *contact_finder(masks, after.data(), &links), draw(0, 1), labels.data(),
-                counts.data());
+    label_masks(
+        masks, *contact_finder(masks, after.data(), &links), draw(0, 1), labels.data(), counts.data());
   };
   earlier.read(before.data(), equal);
   label(earlier, equal);
@@ -766,7 +752,7 @@ void test_interrupts() {
   check(labels.front() == 1 && labels.back() == 1, "a call after an interrupt");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

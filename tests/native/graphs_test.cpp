@@ -39,7 +39,7 @@ namespace {
 // Calls use() when each algorithm of the papers has filled the roots of a graph, given in both forms.
 template <class Pointer, class Vertex, class Index, class Use>
 void run_papers(const Rows<Pointer, Vertex> rows, bool symmetric, const std::vector<Vertex>& src,
-                const std::vector<Vertex>& dst, std::vector<Index>& roots, Use&& use) {
+    const std::vector<Vertex>& dst, std::vector<Index>& roots, Use&& use) {
   const EclOptions options{draw(1, 3), draw(1, 4), draw(1, 3)};
   ecl_roots(rows, symmetric, options, roots.data());
   use();
@@ -53,8 +53,7 @@ void run_papers(const Rows<Pointer, Vertex> rows, bool symmetric, const std::vec
 }
 
 // A forest with paths of any length, not flat.
-template <class Index>
-void test_forest() {
+template <class Index> void test_forest() {
   const int count = draw(0, 600), reach = draw(1, 600);
   std::vector<Index> forest(count), roots(count);
   for (int v = 0; v < count; ++v) {
@@ -69,25 +68,22 @@ void test_forest() {
 }
 
 // Weights of few values, whose order is that of signed numbers.
-template <class Bits>
-std::vector<Bits> draw_weights(size_t count) {
+template <class Bits> std::vector<Bits> draw_weights(size_t count) {
   std::vector<Bits> weights(count);
   const int most = draw(0, 3) ? 5 : 1 << 30;
   for (Bits& weight : weights) weight = Bits(draw(-most, most));
   return weights;
 }
-template <class Bits>
-constexpr WeightOrder<Bits> kSigned{0, 0, Bits(1) << (8 * sizeof(Bits) - 1)};
+template <class Bits> constexpr WeightOrder<Bits> kSigned{0, 0, Bits(1) << (8 * sizeof(Bits) - 1)};
 
-template <class Index>
-std::vector<int64_t> listed(const ChosenArcs<Index>& chosen) {
+template <class Index> std::vector<int64_t> listed(const ChosenArcs<Index>& chosen) {
   return {chosen.arcs.data(), chosen.arcs.data() + chosen.count};
 }
 
 // The forest of the lightest arcs, of which those of lower numbers go first.
 template <class Bits, class Vertex>
 std::vector<int64_t> forest_by_kruskal(const std::vector<Vertex>& src, const std::vector<Vertex>& dst,
-                                       const std::vector<Bits>& weights, int64_t vertices) {
+    const std::vector<Bits>& weights, int64_t vertices) {
   std::vector<int64_t> order(src.size()), tree(vertices), forest;
   std::iota(order.begin(), order.end(), int64_t(0));
   std::iota(tree.begin(), tree.end(), int64_t(0));
@@ -105,7 +101,7 @@ std::vector<int64_t> forest_by_kruskal(const std::vector<Vertex>& src, const std
 
 template <class Bits, class Index>
 void test_forests(const Rows<int64_t, Index> rows, bool symmetric, const std::vector<Index>& src,
-                  const std::vector<Index>& dst) {
+    const std::vector<Index>& dst) {
   const int64_t vertices = rows.vertices;
   std::vector<Index> row_of(src.size());
   for (int64_t v = 0; v < vertices; ++v)
@@ -126,10 +122,10 @@ void test_forests(const Rows<int64_t, Index> rows, bool symmetric, const std::ve
   const Weights<Bits> weighed{weights.data(), kSigned<Bits>};
   check(listed(minimum_spanning_forest<Index>(list, weighed, 1)) ==
             forest_by_kruskal(src, dst, weights, vertices),
-        "minimum spanning forest of a list");
+      "minimum spanning forest of a list");
   check(listed(minimum_spanning_forest<Index>(in_rows, weighed, 1)) ==
             forest_by_kruskal(row_of, targets, weights, vertices),
-        "minimum spanning forest of rows");
+      "minimum spanning forest of rows");
 }
 
 // Labels as roots and as numbers, beside the smallest vertices of components.
@@ -165,7 +161,7 @@ auto roots_of_list(const std::vector<Index>& src, const std::vector<Index>& dst,
 // Rows of a list, as they are known, and of the list in the order of its sources.
 template <class Index>
 void test_rows_of_arcs(const std::vector<Index>& src, const std::vector<Index>& dst,
-                       const std::vector<int64_t>& indptr, const std::vector<Index>& indices) {
+    const std::vector<int64_t>& indptr, const std::vector<Index>& indices) {
   const int64_t arcs = int64_t(src.size()), vertices = int64_t(indptr.size()) - 1;
   std::vector<int64_t> begins(vertices + 1, -1);
   std::vector<Index> targets(arcs), sorted(src);
@@ -180,8 +176,7 @@ void test_rows_of_arcs(const std::vector<Index>& src, const std::vector<Index>& 
   check(begins == indptr, "where rows of a list in order begin");
 }
 
-template <class Index>
-void test_graph() {
+template <class Index> void test_graph() {
   const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
   const bool symmetric = draw(0, 1), hub = draw(0, 1);
   std::vector<Index> src, dst;
@@ -214,8 +209,7 @@ void test_graph() {
 }
 
 // Lists in which the opposites of all arcs come in the second half, or one after another, but for a few.
-template <class Index>
-void test_opposite_arcs() {
+template <class Index> void test_opposite_arcs() {
   const int vertices = draw(1, 600), arcs = draw(0, 1200), wrong = draw(0, 3);
   const bool halves = draw(0, 1);
   std::vector<Index> src, dst, roots(vertices);
@@ -239,8 +233,7 @@ void test_opposite_arcs() {
 
 // Lists whose ends are mostly near each other, all in one component but for some vertices, by one or both
 // directions, in the order of sources, of blocks, or in any; and their rows.
-template <class Index>
-void test_near_arcs() {
+template <class Index> void test_near_arcs() {
   const int vertices = draw(1, 3000), reach = draw(1, 30), apart = draw(0, 2), order = draw(0, 2);
   std::vector<std::pair<Index, Index>> arcs;
   for (int v = 1; v < vertices; ++v) {
@@ -276,8 +269,7 @@ void test_near_arcs() {
 }
 
 // Vertices of few arcs, listed from both ends in any order, that mostly lead to near ones, and hubs.
-template <class Index>
-void test_sparse() {
+template <class Index> void test_sparse() {
   const int vertices = draw(1, 1500), links = draw(0, vertices * 5 / 4), hubs = draw(0, 3);
   const int reach = draw(0, 3) ? draw(1, 60) : vertices;
   std::vector<Index> src, dst;
@@ -304,8 +296,7 @@ void test_sparse() {
 }
 
 // Vertices with an arc to a smaller one each, but for the first one, and for another one at times.
-template <class Index>
-void test_one_tree() {
+template <class Index> void test_one_tree() {
   const int vertices = draw(1, 2000);
   const int other = draw(0, 1) ? draw(0, std::min(vertices - 1, draw(0, 1) ? vertices : 3)) : 0;
   std::vector<int64_t> indptr{0};
@@ -326,8 +317,7 @@ void test_one_tree() {
 int giants_found = 0, giants_given_up = 0;
 
 // Parts of many arcs each and vertices of few, in any order, whose arcs are listed from both ends.
-template <class Index>
-void test_giant() {
+template <class Index> void test_giant() {
   const int parts = draw(1, 3), vertices = parts * draw(20, 200), members = parts * draw(4, vertices / parts);
   const int arcs = 7 * vertices, reach = draw(0, 1) ? vertices : 5;
   std::vector<Index> order(vertices), src, dst;
@@ -380,8 +370,7 @@ void test_giant() {
 }
 
 // Strong components, by which vertices reach which; few vertices, so that there are many of any size.
-template <class Index>
-void test_strong() {
+template <class Index> void test_strong() {
   const int vertices = draw(0, 70), arcs = vertices ? draw(0, (draw(0, 1) ? 2 : 8) * vertices) : 0;
   std::vector<Index> src(arcs), dst(arcs);
   std::vector<std::vector<bool>> reaches(vertices, std::vector<bool>(vertices));
@@ -424,8 +413,8 @@ void test_strong() {
   for (int64_t c = 0; c < components; ++c) {
     std::sort(targets[c].begin(), targets[c].end());
     targets[c].erase(std::unique(targets[c].begin(), targets[c].end()), targets[c].end());
-    const std::vector<Index> row(graph.indices.data() + graph.indptr[c],
-                                 graph.indices.data() + graph.indptr[c + 1]);
+    const std::vector<Index> row(
+        graph.indices.data() + graph.indptr[c], graph.indices.data() + graph.indptr[c + 1]);
     check(row == targets[c], "a row of a condensation");
   }
 }
@@ -493,8 +482,7 @@ void test_union_by_size() {
 }
 
 // A copy of which one entry, 5, was made before its root was hooked, and another one, 7, after that.
-template <class Index>
-void test_copy_of_two_moments() {
+template <class Index> void test_copy_of_two_moments() {
   std::vector<Index> parent(8), copy(8);
   start_forest(8, parent.data());
   start_forest(8, copy.data());
@@ -507,8 +495,7 @@ void test_copy_of_two_moments() {
 
 // Batches of edges of which some have no vertex at an end, from two threads, while a third one looks: what it
 // sees is connected once all edges are in, and so are the edges of batches before.
-template <class Vertex, class Index>
-void test_growing() {
+template <class Vertex, class Index> void test_growing() {
   const int vertices = draw(0, 400), reach = draw(0, 1) ? vertices : 3;
   std::vector<Index> parent(vertices), labels(vertices), expected(vertices), numbers(vertices);
   std::vector<Vertex> earlier_src, earlier_dst;
@@ -577,8 +564,7 @@ void test_growing() {
 }
 
 // Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
-template <class Vertex, class Index>
-void test_changing_graph() {
+template <class Vertex, class Index> void test_changing_graph() {
   const int vertices = draw(0, 300), arcs = draw(0, 900);
   const Vertex extremes[] = {std::numeric_limits<Vertex>::min(), std::numeric_limits<Vertex>::max()};
   const auto any = [&] {
@@ -618,8 +604,7 @@ void test_changing_graph() {
 }
 
 // Arcs anywhere, to near vertices, or along cycles in a row, mostly in one direction.
-template <class Index>
-std::vector<std::pair<Index, Index>> draw_long_graph(int vertices) {
+template <class Index> std::vector<std::pair<Index, Index>> draw_long_graph(int vertices) {
   std::vector<std::pair<Index, Index>> arcs;
   const auto add = [&](int v, int u) {
     if (u >= 0 && u < vertices) arcs.emplace_back(Index(v), Index(u));
@@ -652,8 +637,7 @@ std::vector<std::pair<Index, Index>> draw_long_graph(int vertices) {
 int graphs_trimmed = 0, graphs_in_pieces = 0;
 
 // Strong components by all that settles them, beside those of one search.
-template <class Index>
-void test_strong_of_long_graph() {
+template <class Index> void test_strong_of_long_graph() {
   const int vertices = draw(1, 600);
   const std::vector<std::pair<Index, Index>> arcs = draw_long_graph<Index>(vertices);
   std::vector<int64_t> indptr(vertices + 1);
@@ -677,7 +661,7 @@ void test_strong_of_long_graph() {
   for (int v = 0; alone && v < vertices; ++v)
     check(Index(found[v]) == Index(SearchState<Index>::kUnvisited) ||
               SearchState<Index>::parent(found[v]) == roots[v],
-          "a vertex that is alone");
+        "a vertex that is alone");
 }
 
 // Each arc of long rows counts as work, so that a look at Ctrl-C comes in time.
@@ -754,8 +738,8 @@ void test_random() {
   std::vector<Bits32> words(count);
   fill_random<Bits32>(7, 8, start, count, words.data(), [](Bits32 bits, int64_t) { return bits; });
   std::vector<double> numbers(count);
-  fill_random<Bits64>(7, 8, start, count, numbers.data(),
-                      [](Bits64 bits, int64_t) { return unit_interval(bits); });
+  fill_random<Bits64>(
+      7, 8, start, count, numbers.data(), [](Bits64 bits, int64_t) { return unit_interval(bits); });
   for (int64_t k = 0; k < count; ++k) {
     const int64_t i = start + k;
     check(words[k] == philox(7, Bits64(i / 4), 0, 8).word[i % 4], "32 random bits");
@@ -774,7 +758,7 @@ void test_random() {
   for (int64_t k = 0; k < count; ++k) check(src[k] == last && dst[k] == last, "an edge at the last vertex");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -62,8 +62,8 @@ void test_shares() {
     const std::atomic<bool>& awaited = is_caller ? has_helper : has_taken_over;
     for (int k = 0; k < 2000 && !awaited; ++k) std::this_thread::sleep_for(milliseconds(5));
   });
-  check(std::count(worker.begin(), worker.begin() + kHalf, caller) == kHalf,
-        "the first half is the caller's");
+  check(
+      std::count(worker.begin(), worker.begin() + kHalf, caller) == kHalf, "the first half is the caller's");
   check(worker[kHalf] != caller, "its helper begins with the second");
   check(has_taken_over, "the caller helps with that");
 }
@@ -94,7 +94,7 @@ void test_parts() {
   }
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

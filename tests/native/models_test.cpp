@@ -22,7 +22,7 @@ using namespace conncomp;
 
 namespace {
 
-Replicas random_replicas() {
+LatticeReplicas random_replicas() {
   Lattice lattice{{1, 1, 1, 1}, 0, int32_t(draw(0, 1) ? 2 : draw(2, 255)), 0};
   lattice.planes = std::bit_width(unsigned(lattice.states - 1));
   const int64_t ndim = draw(1, 4), longest[] = {900, 40, 9, 5};
@@ -34,8 +34,8 @@ Replicas random_replicas() {
   return {lattice, Bits64(draw(0, 99)), Bits64(draw(0, 99)), draw(1, 3)};
 }
 
-Tiles random_tiles(const Lattice& lattice) {
-  Tiles tiles;
+ChoiceTiles random_tiles(const Lattice& lattice) {
+  ChoiceTiles tiles;
   for (int k = 0; k < kLatticeAxes; ++k) {
     tiles.length[k] = draw(1, lattice.length[k]);
     while (lattice.length[k] % tiles.length[k]) --tiles.length[k];
@@ -45,8 +45,8 @@ Tiles random_tiles(const Lattice& lattice) {
 
 // Indices of 64 bits, which only lattices have that are too large for a test, give what those of 32 do.
 template <class Index>
-std::vector<Bits64> flipped(const Replicas& replicas, const std::vector<Bits64>& spins,
-                            const std::vector<Bits64>& probabilities, std::vector<int64_t>& record) {
+std::vector<Bits64> flipped(const LatticeReplicas& replicas, const std::vector<Bits64>& spins,
+    const std::vector<Bits64>& probabilities, std::vector<int64_t>& record) {
   std::vector<Bits64> new_spins(spins.size());
   ForestMemory<Index> memory(replicas);
   SwendsenWang<Index> update(replicas, memory, spins.data(), 9, probabilities.data(), record.data(), true);
@@ -56,18 +56,18 @@ std::vector<Bits64> flipped(const Replicas& replicas, const std::vector<Bits64>&
   update.flip(new_spins.data());
   return new_spins;
 }
-void test_wide_indices(const Replicas& replicas, const std::vector<Bits64>& spins,
-                       const std::vector<Bits64>& probabilities) {
+void test_wide_indices(const LatticeReplicas& replicas, const std::vector<Bits64>& spins,
+    const std::vector<Bits64>& probabilities) {
   const int64_t fields = replicas.count * (kCounts + replicas.lattice.states);
   std::vector<int64_t> record(fields), wide_record(fields);
   check(flipped<int32_t>(replicas, spins, probabilities, record) ==
             flipped<int64_t>(replicas, spins, probabilities, wide_record),
-        "the spins of wide indices");
+      "the spins of wide indices");
   check(record == wide_record, "the record of wide indices");
 }
 
 void test_updates() {
-  const Replicas replicas = random_replicas();
+  const LatticeReplicas replicas = random_replicas();
   const Lattice& lattice = replicas.lattice;
   const int64_t words = replicas.count * replicas.words(lattice.planes),
                 fields = replicas.count * (kCounts + lattice.states);
@@ -81,10 +81,10 @@ void test_updates() {
     std::optional<ChoiceRule> rule;
     if (draw(0, 1)) rule = ChoiceRule{random_tiles(lattice), draw(0, 1) == 0, Bits64(1) << 63};
     std::vector<int64_t> record(fields), serial_record(fields);
-    engine.update(memory, spins.data(), new_spins.data(), step, probabilities.data(), rule, record.data(),
-                  measures);
+    engine.update(
+        memory, spins.data(), new_spins.data(), step, probabilities.data(), rule, record.data(), measures);
     serial_engine.update(serial_memory, spins.data(), serial_spins.data(), step, probabilities.data(), rule,
-                         serial_record.data(), measures);
+        serial_record.data(), measures);
     check(new_spins == serial_spins, "the spins of an update");
     check(record == serial_record, "the record of an update");
     std::swap(spins, new_spins);
@@ -100,8 +100,8 @@ void test_updates() {
 
 // Flips of two states that are offered pair by pair of words, as on a GPU.
 template <int axes, bool whole>
-void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& acceptance,
-                    std::vector<Bits64>& words) {
+void offer_by_pairs(
+    const LatticeReplicas& replicas, const std::vector<Bits64>& acceptance, std::vector<Bits64>& words) {
   const Lattice& lattice = replicas.lattice;
   const int most_lost = 2 * kLatticeAxes;
   for (int64_t k = 0; k < replicas.count; ++k) {
@@ -115,8 +115,8 @@ void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& accepta
     }
   }
 }
-void offer_by_pairs(const Replicas& replicas, const std::vector<Bits64>& acceptance,
-                    std::vector<Bits64>& words) {
+void offer_by_pairs(
+    const LatticeReplicas& replicas, const std::vector<Bits64>& acceptance, std::vector<Bits64>& words) {
   int axes = 0;
   bool whole = true;
   for (int k = 0; k < kLatticeAxes; ++k) {
@@ -152,7 +152,7 @@ Bits64 number_of(const Draws& draws, int64_t word, int bit, int site_class) {
 }
 
 void test_flips() {
-  Replicas replicas = random_replicas();
+  LatticeReplicas replicas = random_replicas();
   replicas.lattice.states = 2, replicas.lattice.planes = 1;
   const PottsEngine engine(replicas, kLatticeAxes, false);
   std::vector<Bits64> spins(replicas.count * replicas.words(1)), new_spins(spins), acceptance;
@@ -188,7 +188,7 @@ void test_draws() {
     index[w] = Bits64(draw(0, int64_t(1) << 40) % (int64_t(1) << 40));
     expected[w] = bernoulli(draws, Bits64(first + w), axis, probability, bonds[w]);
     check(activate_word(draws, Bits64(first + w), axis, probability, bonds[w]) == expected[w],
-          "the bonds of a word");
+        "the bonds of a word");
   }
   activate(draws, first, axis, probability, count, bonds.data());
   check(bonds == expected, "the bonds of words");
@@ -202,7 +202,7 @@ void test_draws() {
 // Runs and configurations of percolation, whatever the integers that windings are packed into.
 template <class Packed, int kSteps>
 void percolate(const PercolationLattice& lattice, const std::vector<Bits64>& words, int64_t elements,
-               std::vector<double>& series, std::vector<int64_t>& counts) {
+    std::vector<double>& series, std::vector<int64_t>& counts) {
   series.assign(kSweepFields * (elements + 1), 0);
   counts.assign(lattice.axes + 1 + kPercolationFields, 0);
   Percolation<Packed, kSteps> percolation(lattice);
@@ -211,8 +211,8 @@ void percolate(const PercolationLattice& lattice, const std::vector<Bits64>& wor
   percolation.measure(words.data(), counts.data() + lattice.axes + 1);
 }
 template <int kSteps>
-void test_percolation_of(const PercolationLattice& lattice, const std::vector<Bits64>& words,
-                         int64_t elements) {
+void test_percolation_of(
+    const PercolationLattice& lattice, const std::vector<Bits64>& words, int64_t elements) {
   std::vector<double> series, wide_series;
   std::vector<int64_t> counts, wide_counts;
   percolate<Bits64, kSteps>(lattice, words, elements, series, counts);
@@ -280,8 +280,8 @@ void test_percolation() {
     const WordPlace place = place_of(lattice, w % lattice.words());
     const int plane = int(w / lattice.words()), axis = of_bonds ? model.first_axis() + plane : plane;
     const Bits64 wanted = model.cells_with(place, model.kinds[plane]);
-    check(words[w] == draw_occupied({5, 2, 3}, place.word, axis, probability, certain, wanted),
-          "a word of a configuration");
+    const Bits64 drawn = bernoulli({5, 2, 3}, Bits64(place.word), axis, probability, wanted, kOccupied);
+    check(words[w] == (certain ? wanted : drawn), "a word of a configuration");
   }
   if (of_bonds) return test_percolation_of<1>(model, words, elements);
   switch (model.cell > 1 ? 0 : model.kinds[0].steps.size()) {
@@ -317,8 +317,7 @@ void test_tally() {
 }
 
 // A step cell by cell: what has coordinate k along the axes, taken around.
-template <class T, int kAxes>
-struct CellByCell {
+template <class T, int kAxes> struct CellByCell {
   FieldShape shape;
   FieldCoefficients<T> by;
   Draws draws;
@@ -329,8 +328,7 @@ struct CellByCell {
     return (round(z, shape.layers) * shape.rows + round(y, shape.rows)) * shape.columns +
            round(x, shape.columns);
   }
-  template <class Value>
-  T around(int64_t z, int64_t y, int64_t x, Value&& value) const {
+  template <class Value> T around(int64_t z, int64_t y, int64_t x, Value&& value) const {
     T sum = value(z, y, x - 1) + value(z, y, x + 1);
     if (kAxes == 3) sum = sum + (value(z, y - 1, x) + value(z, y + 1, x));
     return sum + (value(z - 1, y, x) + value(z + 1, y, x));
@@ -354,8 +352,7 @@ struct CellByCell {
   }
 };
 
-template <class T, int kAxes>
-void test_fields() {
+template <class T, int kAxes> void test_fields() {
   const FieldReplicas replicas{
       {draw(2, 20), kAxes == 3 ? draw(2, 20) : 1, draw(2, 40)}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   const FieldShape& shape = replicas.shape;
@@ -374,8 +371,8 @@ void test_fields() {
     for (int64_t z = 0; z < shape.layers; ++z)
       for (int64_t y = 0; y < shape.rows; ++y)
         for (int64_t x = 0; x < shape.columns; ++x) {
-          check(next[replica * shape.cells() + cells.index(z, y, x)] == cells(z, y, x),
-                "a cell after a step");
+          check(
+              next[replica * shape.cells() + cells.index(z, y, x)] == cells(z, y, x), "a cell after a step");
           const auto phi = [&](int64_t k, int64_t j, int64_t i) { return cells.field[cells.index(k, j, i)]; };
           T beside[kFieldAxes] = {phi(z, y, x + 1), phi(z, y + 1, x)};
           beside[kAxes - 1] = phi(z + 1, y, x);
@@ -425,13 +422,13 @@ void test_exchanges() {
   }
   engine.count_unsatisfied(parallel.data(), unsatisfied.data());
   check(*std::max_element(unsatisfied.begin(), unsatisfied.end()) <= sites * directions(lattice.kind),
-        "unsatisfied bonds");
+      "unsatisfied bonds");
 }
 
 // Kinds of bonds lead from the later row to the earlier one, by less than two cells along it.
 CellLattice random_cells() {
-  CellLattice cells{random_replicas().lattice, 0, int32_t(draw(1, kMostCellSites)), 1,
-                    int32_t(draw(0, 1)),       {}};
+  CellLattice cells{
+      random_replicas().lattice, 0, int32_t(draw(1, kMostCellSites)), 1, int32_t(draw(0, 1)), {}};
   Lattice& lattice = cells.lattice;
   lattice.states = 2, lattice.planes = 1;
   lattice.length[kRowAxis] = (lattice.length[kRowAxis] + cells.cell - 1) / cells.cell * cells.cell;
@@ -457,9 +454,9 @@ CellLattice random_cells() {
 }
 
 template <class Index>
-std::vector<Bits64> flipped(const Replicas& replicas, const CellLattice& cells,
-                            const std::vector<Bits64>& spins, const std::vector<Bits64>& probabilities,
-                            bool chosen, std::vector<int64_t>& record) {
+std::vector<Bits64> flipped(const LatticeReplicas& replicas, const CellLattice& cells,
+    const std::vector<Bits64>& spins, const std::vector<Bits64>& probabilities, bool chosen,
+    std::vector<int64_t>& record) {
   std::vector<Bits64> new_spins(spins.size());
   ForestMemory<Index> memory(replicas);
   CellClusters<Index> update(replicas, cells, memory, spins.data(), 9, probabilities.data(), record.data());
@@ -472,7 +469,7 @@ std::vector<Bits64> flipped(const Replicas& replicas, const CellLattice& cells,
 // Sweeps by one thread and by several, with indices of 32 and of 64 bits.
 void test_cells() {
   const CellLattice cells = random_cells();
-  const Replicas replicas{cells.lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const LatticeReplicas replicas{cells.lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   const CellEngine engine(cells, replicas.seed, replicas.first, replicas.count);
   std::vector<Bits64> spins(replicas.count * cells.lattice.words()), probabilities;
   for (size_t k = 0; k < spins.size(); ++k)
@@ -498,9 +495,8 @@ void test_cells() {
 }
 
 // Updates by one thread and by several, whose clusters are those of the bonds.
-template <class Kind>
-void test_vectors() {
-  Replicas replicas = random_replicas();
+template <class Kind> void test_vectors() {
+  LatticeReplicas replicas = random_replicas();
   replicas.lattice.states = 2, replicas.lattice.planes = 1;
   VectorEngine<Kind> engine(replicas, 4, draw(0, 1));
   std::vector<typename Kind::Spin> spins(replicas.count * replicas.lattice.sites()), parallel(spins.size()),
@@ -563,15 +559,16 @@ std::vector<int32_t> random_strengths(int64_t count) {
 // Updates of any bonds, by one thread and by several.
 void test_edges() {
   const int64_t vertices = draw(1, 3000), count = draw(0, 2 * vertices);
-  const Replicas replicas{{{1, 1, 1, vertices}, 0, 2, 1}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const LatticeReplicas replicas{
+      {{1, 1, 1, vertices}, 0, 2, 1}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   std::vector<int32_t> u, v;
   for (int64_t k = 0; k < count; ++k) {
     u.push_back(int32_t(draw(0, vertices - 1)));
     v.push_back(int32_t(draw(0, vertices - 1)));
   }
   const std::vector<int32_t> coupling = random_strengths(count), field = random_strengths(vertices);
-  const EdgeBonds edges{count, u.data(), v.data(), draw(0, 1) ? coupling.data() : nullptr,
-                        draw(0, 1) ? field.data() : nullptr};
+  const EdgeBonds edges{
+      count, u.data(), v.data(), draw(0, 1) ? coupling.data() : nullptr, draw(0, 1) ? field.data() : nullptr};
   const EdgeEngine engine(replicas, edges, std::make_unique<EdgeSpinsOf<UpDown>>(replicas.lattice));
   const int64_t words = replicas.lattice.words();
   std::vector<Bits64> spins;
@@ -585,7 +582,7 @@ void test_edges() {
       std::vector<Bits64> new_spins(spins.size());
       std::optional<EdgeForest> memory;
       engine.update(memory, {spins.data(), 9, temperatures.data(), {table.data()}, record.data()},
-                    new_spins.data(), chosen, true);
+          new_spins.data(), chosen, true);
       return new_spins;
     };
     std::vector<int64_t> record(replicas.count * (kCounts + 2)), serial_record(record), counted(record);
@@ -603,11 +600,10 @@ void test_edges() {
 }
 
 // Updates of vectors, or of many states, on any bonds, by one thread and by several.
-template <class Kind>
-void test_kind_on_edges(int states) {
+template <class Kind> void test_kind_on_edges(int states) {
   const int64_t vertices = draw(1, 400), count = draw(0, 2 * vertices);
   const int planes = std::bit_width(unsigned(states - 1));
-  const Replicas replicas{
+  const LatticeReplicas replicas{
       {{1, 1, 1, vertices}, 0, states, planes}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   std::vector<int32_t> u, v;
   for (int64_t k = 0; k < count; ++k) {
@@ -635,8 +631,8 @@ void test_kind_on_edges(int states) {
   }
   std::vector<int32_t> field(draw(0, 1) == 0 ? 0 : vertices);
   for (int32_t& each : field) each = int32_t(draw(-kWhole, kWhole));
-  const EdgeBonds edges{int64_t(u.size()), u.data(), v.data(), nullptr,
-                        field.empty() ? nullptr : field.data()};
+  const EdgeBonds edges{
+      int64_t(u.size()), u.data(), v.data(), nullptr, field.empty() ? nullptr : field.data()};
   const EdgeEngine engine(replicas, edges, std::make_unique<EdgeSpinsOf<Kind>>(replicas.lattice));
   const std::vector<Bits32> table = logarithm_table();
   const std::vector<GlassTemperature> temperatures = random_temperatures(replicas.count);
@@ -656,7 +652,7 @@ void test_kind_on_edges(int states) {
     for (const int32_t rule : {kGlassMetropolis, kGlassHeatBath})
       for (int64_t k = 0; k < classes; ++k)
         engine.offer({spins.data(), 3, temperatures.data(), {table.data()}, nullptr}, arcs, rule,
-                     {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
+            {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
     const auto* const bytes = reinterpret_cast<const unsigned char*>(spins.data());
     record.insert(record.end(), bytes, bytes + spins.size() * sizeof(Spin));
     return record;
@@ -737,7 +733,7 @@ void test_glasses() {
 void test_polls_of_long_seams() {
   constexpr int32_t kColumns = 300, kSites = kColumns * kWordSites;
   constexpr int64_t kPlenty = int64_t(1) << 40;
-  const Replicas replicas{{{1, 1, 2, kSites}, 0, 2, 1}, 0, 0, 1};
+  const LatticeReplicas replicas{{{1, 1, 2, kSites}, 0, 2, 1}, 0, 0, 1};
   ForestMemory<int32_t> memory(replicas);
   RunForest<int32_t> forest(replicas.lattice, memory, 0);
   const std::vector<Bits64> none(kColumns), all(kColumns, ~Bits64(0));
@@ -750,7 +746,7 @@ void test_polls_of_long_seams() {
   for (int32_t x = 0; x < kSites; ++x) check(forest.parents()[kSites + x] == x, "runs that are sewn");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -25,7 +25,7 @@ void plant_race() {
   parallel_for(kParts, [&](int64_t i) { add(&sum, i); });
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

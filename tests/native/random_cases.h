@@ -14,8 +14,7 @@ namespace {
 std::mt19937_64 generator(1);
 
 // A number from `low` to `high`, of the type that their sum has.
-template <class Low, class High>
-auto draw(Low low, High high) {
+template <class Low, class High> auto draw(Low low, High high) {
   return std::uniform_int_distribution<decltype(low + high)>(low, high)(generator);
 }
 
@@ -45,4 +44,4 @@ std::vector<int64_t> flood_fill(int64_t count, Inside&& inside, ForEachNeighbour
   return root;
 }
 
-}  // namespace
+}

@@ -37,8 +37,7 @@ void test_pack() {
   check(pack(flags.data()) == uint32_t(word), "flags");
 }
 
-template <class Predicate>
-void test_mask(const char* what, Predicate&& predicate) {
+template <class Predicate> void test_mask(const char* what, Predicate&& predicate) {
   for (int count = 0; count <= kWord; ++count) {
     uint64_t mask = 0;
     for (int p = 0; p < count; ++p)
@@ -48,8 +47,7 @@ void test_mask(const char* what, Predicate&& predicate) {
 }
 
 // Any bits, which may be those of NaN, or few values, of which neighbours are often equal.
-template <class T>
-std::array<T, kWord + 1> draw_values() {
+template <class T> std::array<T, kWord + 1> draw_values() {
   std::array<T, kWord + 1> values;
   const bool few = draw(0, 3) > 0;
   for (T& value : values) {
@@ -65,8 +63,7 @@ std::array<T, kWord + 1> draw_values() {
 }
 
 // Words of a rule for a row of any length, on a heap without an element more than may be read.
-template <class Rule>
-void test_words(const Rule& rule) {
+template <class Rule> void test_words(const Rule& rule) {
   using T = typename Rule::Value;
   const int64_t count = draw(1, 3 * kWord), words = (count + kWord - 1) / kWord, first = draw(0, 1);
   std::vector<T> x, y;
@@ -104,8 +101,7 @@ void test_words(const Rule& rule) {
   if (seen >= 0) check(!std::memcmp(common.value, &x[seen], sizeof(T)), "the value");
 }
 
-template <class T, class Limit>
-void test_masks(Limit limit) {
+template <class T, class Limit> void test_masks(Limit limit) {
   const auto values = draw_values<T>(), others = draw_values<T>();
   const T *const x = values.data() + 1, *const y = others.data() + 1, background = others[0];
   const Within<T> within{{}, limit};
@@ -143,8 +139,7 @@ void test_distance() {
 }
 
 // Labels of as many runs as start, on a heap without a byte more than may be read.
-template <class Index>
-void test_expand() {
+template <class Index> void test_expand() {
   const uint64_t foreground = draw_word(), start = draw_word();
   const Index background = Index(draw(-1, 1));
   std::vector<Index> labels(1 + std::popcount(start) + kSlack), expanded(kWord + 2, 77);
@@ -159,8 +154,7 @@ void test_expand() {
 
 // Labels of rows of words, or of one label, from anywhere in a line on and with gaps or without, beside
 // elements that are to stay.
-template <class Label>
-void test_stream() {
+template <class Label> void test_stream() {
   if constexpr (kStreamed<Label>) {
     const int rows = draw(1, 5), words = draw(0, 4), gap = draw(0, 1) ? 0 : draw(1, 40), begin = draw(0, 40);
     const Label background = Label(draw(-1, 1));
@@ -199,8 +193,7 @@ void test_stream() {
 
 // Labels as rows of a table, in place or elsewhere, through the caches or past them, beside elements that are
 // to stay.
-template <class Label, class Entry>
-void test_replaced() {
+template <class Label, class Entry> void test_replaced() {
   const int count = draw(0, 200), rows = draw(0, 40), begin = draw(0, 20);
   const Entry background = Entry(draw(-1, 1));
   std::vector<Label> labels(count);
@@ -228,8 +221,7 @@ void test_replaced() {
 }
 
 // The same beside labels of elements that are counted.
-template <class Index>
-void test_expand_counted() {
+template <class Index> void test_expand_counted() {
   const uint64_t foreground = draw_word(), start = draw_word();
   const CountedLabels<Index> others{draw_word(), Index(draw(-1, 1000))};
   std::vector<Index> labels(1 + std::popcount(start) + kSlack), expanded(kWord + 2, 77);
@@ -245,8 +237,7 @@ void test_expand_counted() {
 }
 
 // Marks of the runs of a word, whose entries lie on a heap without one more than may be read.
-template <class Index>
-void test_marks() {
+template <class Index> void test_marks() {
   const int count = draw(0, kWord), available = count + draw(0, kWord);
   const Index first = Index(draw(0, 9)), least = Index(draw(0, 9));
   std::vector<Index> entries(available);
@@ -343,8 +334,7 @@ void test_labels(const Array& array, const std::vector<typename Rule::Value>& va
 }
 
 // Bits of rows spread along links and move from row to row, one by one and all at once.
-template <int kRows>
-void test_many_words() {
+template <int kRows> void test_many_words() {
   using Bits = ManyWords<kRows>;
   std::array<unsigned long long, kRows> bits, links, found;
   for (int row = 0; row < kRows; ++row) {
@@ -362,22 +352,21 @@ void test_many_words() {
     return reached;
   });
   check_rows(Bits::all(5).add(some, others), "bits of a mask",
-             [&](int row) { return 5 | (bits[row] & links[row]); });
+      [&](int row) { return 5 | (bits[row] & links[row]); });
   check_rows(some.moved_on(), "the rows before", [&](int row) { return row > 0 ? bits[row - 1] : 0; });
-  check_rows(some.moved_back(), "the next rows",
-             [&](int row) { return row + 1 < kRows ? bits[row + 1] : 0; });
+  check_rows(
+      some.moved_back(), "the next rows", [&](int row) { return row + 1 < kRows ? bits[row + 1] : 0; });
   check(some.any() == (std::count(bits.begin(), bits.end(), 0) < kRows), "whether there are any");
 }
 
-template <class T>
-std::vector<T> draw_array(const Array& array, int values) {
+template <class T> std::vector<T> draw_array(const Array& array, int values) {
   const int percent = draw(0, 100);
   std::vector<T> drawn(array.size);
   for (T& value : drawn) value = T(draw(1, 100) <= percent ? draw(1, values) : 0);
   return drawn;
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

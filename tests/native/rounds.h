@@ -15,4 +15,4 @@ int rounds_of(int count, char** arguments) {
   std::exit(2);
 }
 
-}  // namespace
+}

@@ -39,9 +39,8 @@ struct RandomWaves {
   }
 };
 
-template <class Kind>
-void test_sums(const RandomWaves& of, const Lattice& lattice) {
-  const Replicas replicas{lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+template <class Kind> void test_sums(const RandomWaves& of, const Lattice& lattice) {
+  const LatticeReplicas replicas{lattice, generator(), Bits64(draw(0, 99)), draw(1, 3)};
   const StructureSumsOf<Kind> sums(replicas, of.waves);
   using Spin = typename Kind::Spin;
   std::vector<Spin> spins(replicas.count * Kind::length(lattice));
@@ -74,7 +73,7 @@ void test_sums(const RandomWaves& of, const Lattice& lattice) {
     int64_t cosine = 0;
     for (int64_t site = 0; site < of.sites; ++site)
       cosine += waved(kind.value(spins.data() + replica * Kind::length(lattice), site, int(component)),
-                      of.waves.at(k, site).cosine);
+          of.waves.at(k, site).cosine);
     const int64_t place = ((replica * sums.components() + component) * of.waves.count + k) * 2;
     check(parallel[place] == cosine, "a sum of cosines");
   }
@@ -128,7 +127,7 @@ void test_labels() {
   }
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -18,8 +18,7 @@ using namespace conncomp;
 namespace {
 
 // Ids by the names of small numbers, and the column of a side of a batch.
-template <int kWords>
-struct WordBatch {
+template <int kWords> struct WordBatch {
   using Ids = WordIds<kWords>;
   std::vector<uint64_t> words;
 
@@ -76,8 +75,7 @@ void compare(PairClusters<Ids>& clusters, const std::vector<Reference>& referenc
   }
 }
 
-template <class Batch>
-void cluster_batches() {
+template <class Batch> void cluster_batches() {
   using Ids = typename Batch::Ids;
   std::vector<double> thresholds{0.0};
   while (draw(0, 1)) thresholds.push_back(thresholds.back() + double(draw(1, 4)));
@@ -101,7 +99,7 @@ void cluster_batches() {
       }
     }
     clusters.add_pairs(left.column(), right.column(), weights.data(), rows, numbered ? u.data() : nullptr,
-                       numbered ? v.data() : nullptr);
+        numbered ? v.data() : nullptr);
     for (int64_t i = 0; i < int64_t(u.size()); ++i)
       check(u[i] == expected[2 * i] && v[i] == expected[2 * i + 1], "numbers of both ends");
     compare(clusters, references, "clusters of batches");
@@ -123,8 +121,7 @@ void cluster_batches() {
 }
 
 // Whatever ids become meanwhile, every number is one.
-template <class Batch>
-void cluster_what_changes() {
+template <class Batch> void cluster_what_changes() {
   PairClusters<typename Batch::Ids> clusters({0.0});
   Batch left, right;
   const int64_t rows = draw(1, 600);
@@ -156,7 +153,7 @@ void divide() {
   for (const auto& [root, size] : sizes) check(size <= most, "divided clusters");
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

@@ -33,21 +33,16 @@ struct Result {
 };
 
 // How many bytes of a chunk readers may leave to the next one.
-template <class Reader>
-constexpr int64_t kMostHeld = Tokens::kLongest;
-template <>
-constexpr int64_t kMostHeld<NamedArcReader> = NamedArcReader::kLongestRow;
-template <>
-constexpr int64_t kMostHeld<GraphmlReader> = GraphmlReader::kLongestTag;
+template <class Reader> constexpr int64_t kMostHeld = Tokens::kLongest;
+template <> constexpr int64_t kMostHeld<NamedArcReader> = NamedArcReader::kLongestRow;
+template <> constexpr int64_t kMostHeld<GraphmlReader> = GraphmlReader::kLongestTag;
 
-template <class Reader>
-bool are_numbers(const Reader& reader) {
+template <class Reader> bool are_numbers(const Reader& reader) {
   if constexpr (requires { reader.as_numbers(); }) return reader.as_numbers();
   return false;
 }
 
-template <class Reader>
-Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
+template <class Reader> Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
   Result result;
   std::string held;
   try {
@@ -97,8 +92,7 @@ Result read(Reader&& reader, const std::string& text, size_t longest_chunk) {
 }
 
 // Up to forty words, most of them of the first `common`.
-template <size_t kWords>
-std::string join(const std::string (&words)[kWords], int common) {
+template <size_t kWords> std::string join(const std::string (&words)[kWords], int common) {
   const int count = draw(0, 40), kinds = draw(0, 3) ? common : int(kWords);
   std::string text;
   for (int i = 0; i < count; ++i) text += words[draw(0, kinds - 1)];
@@ -106,76 +100,33 @@ std::string join(const std::string (&words)[kWords], int common) {
 }
 
 std::string draw_csv() {
-  static const std::string words[] = {"a",
-                                      "b",
-                                      ",",
-                                      ",",
-                                      "\n",
-                                      "\r\n",
-                                      "a,b\n",
-                                      "7,12\n",
-                                      "\"a\",b\n",
-                                      "\"",
-                                      "\"\"",
-                                      " ",
-                                      "\r",
-                                      "\xc3\xa4",
-                                      "\xf0\x9f\x98\x80",
-                                      "\xff",
-                                      "\xed\xa0\x80",
-                                      "\xc3",
-                                      std::string(1, '\0'),
-                                      std::string(300, 'x'),
-                                      std::string(70000, ' ')};
+  static const std::string words[] = {"a", "b", ",", ",", "\n", "\r\n", "a,b\n", "7,12\n", "\"a\",b\n", "\"",
+      "\"\"", " ", "\r", "\xc3\xa4", "\xf0\x9f\x98\x80", "\xff", "\xed\xa0\x80", "\xc3", std::string(1, '\0'),
+      std::string(300, 'x'), std::string(70000, ' ')};
   return join(words, 15);
 }
 
 std::string draw_graphml() {
-  static const std::string words[] = {"<node id='a'/>",
-                                      "<node id=\"&lt;&#x41;\"/>",
-                                      "<edge source='a' target='b'/>",
-                                      "<edge target = 'c'\n source='b'></edge>",
-                                      "\n",
-                                      "<data>1</data>",
-                                      "<!-- <node> -->",
-                                      "<![CDATA[ <node> ]]>",
-                                      "<?x <node> ?>",
-                                      "<node id='d'><port/></node>",
-                                      "</graph>",
-                                      "<",
-                                      ">",
-                                      "'",
-                                      "&",
-                                      "<node>",
-                                      "<edge source='&",
-                                      "<!-",
-                                      "]]>",
-                                      "<hyperedge/>",
-                                      "=",
-                                      "<edge =' source",
-                                      std::string(70000, ' '),
-                                      "<node id='\xff'/>"};
+  static const std::string words[] = {"<node id='a'/>", "<node id=\"&lt;&#x41;\"/>",
+      "<edge source='a' target='b'/>", "<edge target = 'c'\n source='b'></edge>", "\n", "<data>1</data>",
+      "<!-- <node> -->", "<![CDATA[ <node> ]]>", "<?x <node> ?>", "<node id='d'><port/></node>", "</graph>",
+      "<", ">", "'", "&", "<node>", "<edge source='&", "<!-", "]]>", "<hyperedge/>", "=", "<edge =' source",
+      std::string(70000, ' '), "<node id='\xff'/>"};
   return (draw(0, 9) ? "<graphml><graph edgedefault='directed'>" : "") + join(words, 10) +
          (draw(0, 1) ? "</graph></graphml>" : "");
 }
 
 // Nodes and edges of few forms, mostly listed one after the other, whose names and data are of any kind.
 std::string draw_listed_graphml() {
-  static const std::string forms[] = {
-      "<edge source=\"*\" target=\"*\"/>\n",
-      "<edge  id='*' target='*'\n source='*' ><data key='w'>*</data>\n</edge>\n ",
-      "<node id=\"*\" />",
+  static const std::string forms[] = {"<edge source=\"*\" target=\"*\"/>\n",
+      "<edge  id='*' target='*'\n source='*' ><data key='w'>*</data>\n</edge>\n ", "<node id=\"*\" />",
       "<node id='*'>\n<data key=\"id\">*</data><port name='*'/> * </node>\n\n",
-      "<edge directed='true' source='*' target='*'/>",
-      "<node id='*'\r>\r</node>",
+      "<edge directed='true' source='*' target='*'/>", "<node id='*'\r>\r</node>",
       "<node n='1' id='*' o='*' p='*' q='*' r='*' s='*' t='*' u='*' v='*'/>\t",
-      "<node a='*'><port id='*'/></node>",
-      "<edge source='*' directed='*' target='*'/>",
-      "<edges source='*' target='*'/>",
-      "<data id='*'>*</data>"};
-  static const std::string words[] = {
-      "a",     "b",    "an id of sixteen", "c d", "/>", "=",    "\xc3\xa4",
-      "&amp;", "x\ny", "x\r\ny",           "]",   "",   "true", std::string(300, 'x')};
+      "<node a='*'><port id='*'/></node>", "<edge source='*' directed='*' target='*'/>",
+      "<edges source='*' target='*'/>", "<data id='*'>*</data>"};
+  static const std::string words[] = {"a", "b", "an id of sixteen", "c d", "/>", "=", "\xc3\xa4", "&amp;",
+      "x\ny", "x\r\ny", "]", "", "true", std::string(300, 'x')};
   const int common = draw(0, 3) ? 5 : 12, kinds = draw(0, 3) ? 6 : 11;
   std::string text = "<graphml>\n<graph edgedefault='directed'>";
   for (int k = draw(0, 5); k > 0; --k) {
@@ -204,11 +155,8 @@ void test_forms(const std::string& text) {
 // Runs of elements, some long enough to be a piece, with anything between.
 std::string draw_elements() {
   static const std::string elements[] = {"<edge source='a' target='b'/>",
-                                         "<node id = \"n\" ><data>1 > 0</data>\n</node >",
-                                         "<a><b><c><d/></c></b></a>",
-                                         "<a><b><c><d><e/></d></c></b></a>",
-                                         "<e s=']]>'/>",
-                                         "<a b='1' b='2'/>"};
+      "<node id = \"n\" ><data>1 > 0</data>\n</node >", "<a><b><c><d/></c></b></a>",
+      "<a><b><c><d><e/></d></c></b></a>", "<e s=']]>'/>", "<a b='1' b='2'/>"};
   std::string text;
   for (int k = draw(1, 4); k > 0; --k) {
     const std::string& element = elements[draw(0, 5)];
@@ -219,35 +167,13 @@ std::string draw_elements() {
 }
 
 std::string draw_text() {
-  static const std::string words[] = {"0",
-                                      "1",
-                                      "7",
-                                      "12",
-                                      "a",
-                                      "%",
-                                      "#",
-                                      " ",
-                                      " ",
-                                      "\t",
-                                      ",",
-                                      "\n",
-                                      "\n",
-                                      "\r",
-                                      "\r\n",
-                                      "9223372036854775807",
-                                      "9223372036854775808",
-                                      "-1",
-                                      "x.5",
-                                      std::string(1, '\0'),
-                                      "\xff",
-                                      std::string(255, '0'),
-                                      std::string(256, '1'),
-                                      std::string(300, ' ')};
+  static const std::string words[] = {"0", "1", "7", "12", "a", "%", "#", " ", " ", "\t", ",", "\n", "\n",
+      "\r", "\r\n", "9223372036854775807", "9223372036854775808", "-1", "x.5", std::string(1, '\0'), "\xff",
+      std::string(255, '0'), std::string(256, '1'), std::string(300, ' ')};
   return join(words, 15);
 }
 
-template <class Make>
-void test(Make make, const std::string& text) {
+template <class Make> void test(Make make, const std::string& text) {
   const Result whole = read(make(), text, text.size() + 1);
   if (read(make(), text, text.size() < 4096 ? 8 : 30000) == whole &&
       read(make(), text, 300 + text.size() / 3) == whole)
@@ -257,8 +183,7 @@ void test(Make make, const std::string& text) {
 }
 
 // What is read as numbers first is what is read as names.
-template <class Make>
-void test_numbers(Make make_named, const std::string& text) {
+template <class Make> void test_numbers(Make make_named, const std::string& text) {
   Result names = read(make_named(false), text, text.size() + 1);
   auto reader = make_named(true);
   const Result found = read(reader, text, text.size() + 1);
@@ -300,8 +225,7 @@ void test_plain_xml(const std::string& text) {
   }
 }
 
-template <class Vertex>
-void test_compact() {
+template <class Vertex> void test_compact() {
   const int vertices = draw(1, 700), arcs = draw(0, 300);
   std::vector<Vertex> src(arcs), dst(arcs);
   for (int i = 0; i < arcs; ++i)
@@ -344,7 +268,7 @@ void test_png_lines() {
   if (!are_known) std::abort();
 }
 
-}  // namespace
+}
 
 int main(int count, char** arguments) {
   const int rounds = rounds_of(count, arguments);

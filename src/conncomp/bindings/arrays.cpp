@@ -37,12 +37,11 @@ bool write_png_lines(Vector<const uint8_t> lines, int64_t height, int64_t step, 
   return without_gil([&] { return PngLines(bytes, step).write(lines.data(), height, image.data()); });
 }
 
-template <class Bits>
-void random_bits(uint64_t seed, uint32_t purpose, int64_t start, Vector<Bits> out) {
+template <class Bits> void random_bits(uint64_t seed, uint32_t purpose, int64_t start, Vector<Bits> out) {
   using Drawn = std::conditional_t<sizeof(Bits) == 4, Bits32, Bits64>;
   without_gil([&] {
-    fill_random<Drawn>(seed, purpose, start, int64_t(out.size()), out.data(),
-                       [](Drawn bits, int64_t) { return bits; });
+    fill_random<Drawn>(
+        seed, purpose, start, int64_t(out.size()), out.data(), [](Drawn bits, int64_t) { return bits; });
   });
 }
 
@@ -50,36 +49,35 @@ template <class Bits, class Real>
 void random_uniform(uint64_t seed, uint32_t purpose, int64_t start, Vector<Real> out) {
   without_gil([&] {
     fill_random<Bits>(seed, purpose, start, int64_t(out.size()), out.data(),
-                      [](Bits bits, int64_t) { return unit_interval(bits); });
+        [](Bits bits, int64_t) { return unit_interval(bits); });
   });
 }
 
 // `high` has an entry for each of `out`, or one for all.
 template <class Integer>
-void random_below(uint64_t seed, uint32_t purpose, int64_t start, Vector<const int64_t> high,
-                  Vector<Integer> out) {
+void random_below(
+    uint64_t seed, uint32_t purpose, int64_t start, Vector<const int64_t> high, Vector<Integer> out) {
   const int64_t* highs = high.data();
   const int64_t step = high.size() > 1;
   without_gil([&] {
     fill_random<Bits64>(seed, purpose, start, int64_t(out.size()), out.data(),
-                        [&](Bits64 bits, int64_t k) { return below(bits, Bits64(highs[k * step])); });
+        [&](Bits64 bits, int64_t k) { return below(bits, Bits64(highs[k * step])); });
   });
 }
 
 template <class Vertex>
 void rmat_edges(uint64_t seed, uint32_t purpose, int scale, std::array<uint64_t, 3> thresholds,
-                Vector<Vertex> src, Vector<Vertex> dst) {
+    Vector<Vertex> src, Vector<Vertex> dst) {
   const Bits64 below[] = {thresholds[0], thresholds[1], thresholds[2]};
   without_gil([&] { rmat(seed, purpose, scale, below, int64_t(src.size()), src.data(), dst.data()); });
 }
 
-template <class Index>
-void define_generators(nb::module_& m) {
+template <class Index> void define_generators(nb::module_& m) {
   m.def("random_below", &random_below<Index>);
   m.def("rmat_edges", &rmat_edges<Index>);
 }
 
-}  // namespace
+}
 
 void define_arrays(nb::module_& m) {
   m.def("extremes", &extremes_of);
@@ -98,4 +96,4 @@ void define_arrays(nb::module_& m) {
   m.def("random_uniform", &random_uniform<Bits64, double>);
 }
 
-}  // namespace conncomp
+}

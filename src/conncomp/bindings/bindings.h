@@ -19,11 +19,9 @@ namespace nb = nanobind;
 
 namespace conncomp {
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T> using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Arrays whatever their entries: a function with these is bound once, and calls with_integers.
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -33,8 +31,8 @@ using FilledVector = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class... Types, class Array, class Body>
 decltype(auto) with_entries(const Array& array, Body&& body) {
   using Entry = std::remove_pointer_t<decltype(array.data())>;
-  const auto with = [&]<class First, class... Others>(const auto& with, First,
-                                                      Others... others) -> decltype(auto) {
+  const auto with = [&]<class First, class... Others>(
+                        const auto& with, First, Others... others) -> decltype(auto) {
     using T = std::conditional_t<std::is_const_v<Entry>, const First, First>;
     if constexpr (sizeof...(others) > 0)
       if (array.dtype() != nb::dtype<First>()) return with(with, others...);
@@ -48,8 +46,7 @@ decltype(auto) with_integers(const auto& array, auto&& body) {
   return with_entries<int32_t, int64_t>(array, body);
 }
 
-template <class Array>
-auto* data_or_null(const std::optional<Array>& array) {
+template <class Array> auto* data_or_null(const std::optional<Array>& array) {
   return array ? array->data() : nullptr;
 }
 
@@ -58,8 +55,7 @@ template <class T>
 using Given = std::conditional_t<std::is_pointer_v<T>, Vector<std::remove_pointer_t<T>>, T>;
 
 // A method to be bound, which runs without Python's lock.
-template <class Class, class... Taken>
-auto unlocked(void (Class::*method)(Taken...) const) {
+template <class Class, class... Taken> auto unlocked(void (Class::*method)(Taken...) const) {
   const auto pass = []<class T>(std::type_identity<T>, const Given<T>& given) -> T {
     if constexpr (std::is_pointer_v<T>)
       return given.data();
@@ -71,8 +67,7 @@ auto unlocked(void (Class::*method)(Taken...) const) {
   };
 }
 
-template <class Struct>
-Struct struct_of(const nb::bytes& bytes) {
+template <class Struct> Struct struct_of(const nb::bytes& bytes) {
   Struct read;
   if (bytes.size() != sizeof read) throw nb::value_error("these are not the bytes of the struct");
   std::memcpy(&read, bytes.data(), sizeof read);
@@ -80,8 +75,7 @@ Struct struct_of(const nb::bytes& bytes) {
 }
 
 // Hands over memory, a Buffer or a vector, as an array that owns it, of which `count` entries are filled.
-template <class Memory>
-nb::object give_away(Memory filled, int64_t count) {
+template <class Memory> nb::object give_away(Memory filled, int64_t count) {
   using T = std::remove_pointer_t<decltype(filled.data())>;
   auto memory = std::make_unique<Memory>(std::move(filled));
   T* const data = memory->data();
@@ -90,8 +84,7 @@ nb::object give_away(Memory filled, int64_t count) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
 }
 
-template <class T>
-nb::object give_away(std::vector<T> filled) {
+template <class T> nb::object give_away(std::vector<T> filled) {
   const int64_t count = int64_t(filled.size());
   return give_away(std::move(filled), count);
 }
@@ -123,4 +116,4 @@ void define_launches(nb::module_& m);
 void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);
 
-}  // namespace conncomp
+}

@@ -18,23 +18,23 @@ RowsOfLabels rows_of(const ComponentNumbers& components) {
   return {components.data(), int64_t(components.size())};
 }
 
-std::unique_ptr<ComponentRuns> list_runs(AnyVector labels, const std::vector<int64_t>& shape,
-                                         int64_t background, ComponentNumbers components) {
+std::unique_ptr<ComponentRuns> list_runs(
+    AnyVector labels, const std::vector<int64_t>& shape, int64_t background, ComponentNumbers components) {
   const LabelledItems items{label_array(labels, background), shape};
   return without_gil([&] { return std::make_unique<ComponentRuns>(items, rows_of(components)); });
 }
 
 std::unique_ptr<ComponentRuns> sort_runs(const std::vector<int64_t>& shape, int64_t elements,
-                                         Vector<const int64_t> ends, Vector<const uint64_t> entries) {
+    Vector<const int64_t> ends, Vector<const uint64_t> entries) {
   return without_gil([&] {
-    return std::make_unique<ComponentRuns>(shape, elements, std::span(ends.data(), ends.size()),
-                                           std::span(entries.data(), entries.size()));
+    return std::make_unique<ComponentRuns>(
+        shape, elements, std::span(ends.data(), ends.size()), std::span(entries.data(), entries.size()));
   });
 }
 
 // `numbers` has a row of Configurations for each component; items have two or three axes.
 void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
-                    ComponentNumbers components, Vector<int64_t> numbers) {
+    ComponentNumbers components, Vector<int64_t> numbers) {
   const LabelledItems items{label_array(labels, background), shape};
   without_gil([&] {
     if (shape.size() == 2)
@@ -44,27 +44,24 @@ void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t
   });
 }
 
-template <int axes>
-nb::object weights() {
-  static constexpr Configurations<axes> kTable{};
-  const int8_t* const first = &kTable.weights[0][0];
-  std::vector<int8_t> copied(first, first + sizeof(kTable.weights));
-  return give_away(std::move(copied));
+template <int axes> nb::object weights() {
+  const auto& table = weights_of_configurations<axes>().weights;
+  return give_away(std::vector<int8_t>(table[0], table[0] + sizeof table));
 }
 
 void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
-             ComponentNumbers components, Vector<int64_t> kinds) {
+    ComponentNumbers components, Vector<int64_t> kinds) {
   const LabelledItems items{label_array(labels, background), shape};
   without_gil([&] { count_borders(items, rows_of(components), kinds.data()); });
 }
 
-void moments(const ComponentRuns& runs, Vector<const int64_t> boxes, Vector<double> raw,
-             Vector<double> central) {
+void moments(
+    const ComponentRuns& runs, Vector<const int64_t> boxes, Vector<double> raw, Vector<double> central) {
   without_gil([&] { write_moments(runs, boxes.data(), {raw.data(), central.data()}); });
 }
 
 void hulls(const ComponentRuns& runs, std::array<double, 2> spacing, Vector<int64_t> sizes,
-           Vector<double> largest, Vector<double> smallest) {
+    Vector<double> largest, Vector<double> smallest) {
   without_gil([&] { measure_hulls(runs, spacing, {sizes.data(), largest.data(), smallest.data()}); });
 }
 
@@ -83,8 +80,7 @@ class Values {
   void operator()(Run run, double* out) const { read_(data_, run, out); }
 
  private:
-  template <class Value>
-  static void read(const void* data, Run run, double* out) {
+  template <class Value> static void read(const void* data, Run run, double* out) {
     for (int64_t i = run.begin; i < run.end; ++i) *out++ = double(static_cast<const Value*>(data)[i]);
   }
 
@@ -92,8 +88,8 @@ class Values {
   void (*read_)(const void*, Run, double*);
 };
 
-void weighted(const ComponentRuns& runs, AnyVector values, Vector<const double> origins,
-              Vector<double> moments) {
+void weighted(
+    const ComponentRuns& runs, AnyVector values, Vector<const double> origins, Vector<double> moments) {
   const Values read(values);
   without_gil([&] { weigh_moments(runs, read, origins.data(), moments.data()); });
 }
@@ -103,8 +99,8 @@ void squares(const ComponentRuns& runs, AnyVector values, Vector<const double> m
   without_gil([&] { sum_squares(runs, read, means.data(), sums.data()); });
 }
 
-void quantiles(const ComponentRuns& runs, AnyVector values, const std::vector<double>& fractions,
-               Vector<double> found) {
+void quantiles(
+    const ComponentRuns& runs, AnyVector values, const std::vector<double>& fractions, Vector<double> found) {
   const Values read(values);
   without_gil([&] { find_quantiles(runs, read, fractions, found.data()); });
 }
@@ -156,16 +152,16 @@ RunsState state_of(const ComponentRuns& runs) {
 }
 
 void restore(ComponentRuns& runs,
-             const std::tuple<std::vector<int64_t>, Vector<const int64_t>, Vector<const uint64_t>>& state) {
+    const std::tuple<std::vector<int64_t>, Vector<const int64_t>, Vector<const uint64_t>>& state) {
   const auto& [shape, first, packed] = state;
   new (&runs) ComponentRuns(shape, {first.data(), first.size()}, {packed.data(), packed.size()});
 }
 
 // `components` ascend; sizes and boxes are those of Columns; sums are of GivenSum, extremes of the values.
 bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, AnyVector values,
-                 int bits, Vector<const int64_t> components, Vector<const int64_t> sizes,
-                 Vector<const int64_t> boxes, FilledVector sums, Vector<double> means, FilledVector minima,
-                 FilledVector maxima, Vector<double> centroids) {
+    int bits, Vector<const int64_t> components, Vector<const int64_t> sizes, Vector<const int64_t> boxes,
+    FilledVector sums, Vector<double> means, FilledVector minima, FilledVector maxima,
+    Vector<double> centroids) {
   const LabelledItems items{label_array(labels, background), shape};
   const auto measure = [&]<class Value>(const Value* data) {
     return with_entries<GivenSum<Value>>(sums, [&](GivenSum<Value>* sum) {
@@ -183,7 +179,7 @@ bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t ba
   return with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(values, measure);
 }
 
-}  // namespace
+}
 
 void define_columns(nb::module_& m) {
   nb::class_<ComponentRuns>(m, "ComponentRuns")
@@ -206,4 +202,4 @@ void define_columns(nb::module_& m) {
   m.def("measure_intensities", &intensities);
 }
 
-}  // namespace conncomp
+}

@@ -44,20 +44,20 @@ nb::tuple members(AnyVector labels, int64_t length, int64_t background, int64_t 
 }
 
 std::unique_ptr<Measures> measure(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
-                                  int64_t rows, bool with_products) {
+    int64_t rows, bool with_products) {
   const LabelArray array = label_array(labels, background);
   return without_gil([&] { return measure_labels(array, shape, rows, with_products); });
 }
 
 void write_measures(const Measures& measures, Vector<int64_t> labels, Vector<int64_t> sizes,
-                    Vector<int64_t> boxes, Vector<double> centroids, Vector<double> covariances) {
+    Vector<int64_t> boxes, Vector<double> centroids, Vector<double> covariances) {
   double* const matrices = covariances.size() > 0 ? covariances.data() : nullptr;
   without_gil(
       [&] { measures.write({labels.data(), sizes.data(), boxes.data(), centroids.data(), matrices}); });
 }
 
 void faces(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
-           Vector<const int64_t> components, Vector<int64_t> faces) {
+    Vector<const int64_t> components, Vector<int64_t> faces) {
   const LabelledItems items{label_array(labels, background), shape};
   without_gil([&] {
     const RowsOfLabels rows(components.data(), int64_t(components.size()));
@@ -66,7 +66,7 @@ void faces(AnyVector labels, const std::vector<int64_t>& shape, int64_t backgrou
 }
 
 void spans(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, int64_t rows,
-           Vector<bool> table) {
+    Vector<bool> table) {
   const LabelledItems items{label_array(labels, background), shape};
   without_gil([&] { find_spans(items, rows, table.data()); });
 }
@@ -76,8 +76,8 @@ void replace(AnyVector labels, int64_t background, AnyVector table, FilledVector
     with_integers(out, [&]<class Entry>(Entry* replaced) {
       with_entries<Entry>(table, [&](const Entry* entries) {
         without_gil([&] {
-          replace_labels(data, int64_t(labels.size()), Entry(background), entries, int64_t(table.size()),
-                         replaced);
+          replace_labels(
+              data, int64_t(labels.size()), Entry(background), entries, int64_t(table.size()), replaced);
         });
       });
     });
@@ -86,13 +86,13 @@ void replace(AnyVector labels, int64_t background, AnyVector table, FilledVector
 
 // As choose_colours; `begins` has an entry more than there are rows.
 int64_t colour(AnyVector components, const std::vector<int64_t>& steps, int64_t leading,
-               Vector<const int64_t> begins, Vector<const int64_t> places, Vector<const int64_t> preferred,
-               int64_t first, int common, Vector<int64_t> order, Vector<int64_t> colours) {
+    Vector<const int64_t> begins, Vector<const int64_t> places, Vector<const int64_t> preferred,
+    int64_t first, int common, Vector<int64_t> order, Vector<int64_t> colours) {
   return with_integers(components, [&](const auto* data) {
     return without_gil([&] {
-      return choose_colours(
-          data, {steps, leading}, {begins.data(), places.data(), int64_t(begins.size()) - 1},
-          {preferred.data(), first, common}, order.data(), int64_t(order.size()), colours.data());
+      return choose_colours(data, {steps, leading},
+          {begins.data(), places.data(), int64_t(begins.size()) - 1}, {preferred.data(), first, common},
+          order.data(), int64_t(order.size()), colours.data());
     });
   });
 }
@@ -145,8 +145,7 @@ nb::object distinct(const NumberedLabels& numbered) {
 // `steps` has a row for each, as ContactStep; the others are as in ContactGrid.
 template <class Label>
 std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::vector<int64_t>& shape,
-                                        uint64_t periodic, Table<int64_t> steps, int64_t kinds,
-                                        Label background, int64_t rows) {
+    uint64_t periodic, Table<int64_t> steps, int64_t kinds, Label background, int64_t rows) {
   ContactGrid grid{shape, periodic, {}, kinds};
   for (size_t i = 0; i < steps.shape(0); ++i)
     grid.steps.push_back({steps(i, 0), uint64_t(steps(i, 1)), uint64_t(steps(i, 2)), steps(i, 3)});
@@ -155,7 +154,7 @@ std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::v
 }
 
 void weigh(Vector<const int64_t> by_kind, const std::vector<int64_t>& times, const std::vector<double>& face,
-           Vector<int64_t> counts, Vector<double> areas) {
+    Vector<int64_t> counts, Vector<double> areas) {
   without_gil([&] {
     weigh_contacts(by_kind.data(), int64_t(counts.size()), times, face, counts.data(), areas.data());
   });
@@ -170,7 +169,7 @@ nb::object runs_of_pairs(AnyVector one, AnyVector other) {
   });
 }
 
-}  // namespace
+}
 
 void define_components(nb::module_& m) {
   nb::class_<Measures>(m, "Measures")
@@ -203,4 +202,4 @@ void define_components(nb::module_& m) {
   m.def("pair_runs", &runs_of_pairs);
 }
 
-}  // namespace conncomp
+}

@@ -29,8 +29,8 @@ decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, auto
   });
 }
 
-decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indices, const auto& labels,
-                                  auto&& body) {
+decltype(auto) with_labelled_rows(
+    const AnyVector& indptr, const AnyVector& indices, const auto& labels, auto&& body) {
   const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) -> decltype(auto) {
     if (rows.vertices != int64_t(labels.size())) throw nb::value_error("there must be a label for each row");
     const auto labelled = [&](auto* data) { return body(rows, data); };
@@ -50,7 +50,7 @@ decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, auto&& body
 
 // Labels the rows by a forest that fill(rows, roots) fills; returns the number of components.
 int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const FilledVector& out,
-                   bool consecutive, auto&& fill) {
+    bool consecutive, auto&& fill) {
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* roots) {
     return without_gil([&] {
       fill(rows, roots);
@@ -59,8 +59,8 @@ int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const Fill
   });
 }
 
-int64_t label_vertices(const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive,
-                       auto&& fill) {
+int64_t label_vertices(
+    const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive, auto&& fill) {
   return with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
     return with_integers(out, [&](auto* roots) {
       return without_gil([&] {
@@ -71,4 +71,4 @@ int64_t label_vertices(const AnyVector& src, const AnyVector& dst, const FilledV
   });
 }
 
-}  // namespace conncomp
+}

@@ -9,8 +9,7 @@ namespace conncomp {
 namespace {
 
 // The arcs that find(zero) returns, zero being of the narrowest type for numbers of vertices and arcs.
-template <class Arcs, class Find>
-nb::object forest_arcs(const Arcs& arcs, Find&& find) {
+template <class Arcs> nb::object forest_arcs(const Arcs& arcs, auto&& find) {
   const auto give_away_arcs = [&](auto zero) {
     auto chosen = without_gil([&] { return find(zero); });
     return give_away(std::move(chosen.arcs), chosen.count);
@@ -21,9 +20,8 @@ nb::object forest_arcs(const Arcs& arcs, Find&& find) {
 }
 
 nb::object with_row_arcs(const AnyVector& indptr, const AnyVector& indices, auto&& body) {
-  const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) {
-    return body(RowArcs<Pointer, Vertex>{rows});
-  };
+  const auto with = [&]<class Pointer, class Vertex>(
+                        Rows<Pointer, Vertex> rows) { return body(RowArcs<Pointer, Vertex>{rows}); };
   return with_rows(indptr, indices, with, int64_t(indptr.size()) - 1 <= INT32_MAX);
 }
 
@@ -38,8 +36,8 @@ nb::object find_forest(const auto& arcs, Ends ends) {
 }
 
 // `weights` are of uint32 or uint64, `order` has the masks of WeightOrder, `key` is drawn for each call.
-nb::object find_minimum_forest(const auto& arcs, const AnyVector& weights,
-                               const std::array<uint64_t, 3>& order, uint64_t key) {
+nb::object find_minimum_forest(
+    const auto& arcs, const AnyVector& weights, const std::array<uint64_t, 3>& order, uint64_t key) {
   if (int64_t(weights.size()) != arcs.arcs) throw nb::value_error("there must be a weight for each arc");
   return with_entries<uint32_t, uint64_t>(weights, [&]<class Bits>(const Bits* bits) {
     const Weights<Bits> weighed{bits, {Bits(order[0]), Bits(order[1]), Bits(order[2])}};
@@ -50,7 +48,7 @@ nb::object find_minimum_forest(const auto& arcs, const AnyVector& weights,
 
 // `parents` and `cut` are memory that nobody else writes to.
 void find_bridges(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<int32_t> parents,
-                  Vector<int32_t> cut) {
+    Vector<int32_t> cut) {
   const int64_t vertices = int64_t(parents.size());
   if (int64_t(indptr.size()) != vertices + 1 || int64_t(cut.size()) != vertices)
     throw nb::value_error("there must be a row, a parent and a side for each vertex");
@@ -60,29 +58,28 @@ void find_bridges(Vector<const int64_t> indptr, Vector<const int32_t> indices, V
   });
 }
 
-}  // namespace
+}
 
 void define_forests(nb::module_& m) {
   m.def("spanning_forest_of_csr", [](AnyVector indptr, AnyVector indices, bool symmetric) {
-    return with_row_arcs(indptr, indices, [=](const auto& arcs) {
-      return find_forest(arcs, symmetric ? Ends::kSmaller : Ends::kBoth);
-    });
+    return with_row_arcs(indptr, indices,
+        [=](const auto& arcs) { return find_forest(arcs, symmetric ? Ends::kSmaller : Ends::kBoth); });
   });
   m.def("spanning_forest_of_arcs", [](AnyVector src, AnyVector dst, int64_t vertices) {
-    return with_listed_arcs(src, dst, vertices,
-                            [](const auto& arcs) { return find_forest(arcs, Ends::kBoth); });
+    return with_listed_arcs(
+        src, dst, vertices, [](const auto& arcs) { return find_forest(arcs, Ends::kBoth); });
   });
   m.def("bridges_of_csr", &find_bridges);
   m.def("minimum_forest_of_csr", [](AnyVector indptr, AnyVector indices, AnyVector weights,
-                                    const std::array<uint64_t, 3>& order, uint64_t key) {
-    return with_row_arcs(indptr, indices,
-                         [&](const auto& arcs) { return find_minimum_forest(arcs, weights, order, key); });
+                                     const std::array<uint64_t, 3>& order, uint64_t key) {
+    return with_row_arcs(
+        indptr, indices, [&](const auto& arcs) { return find_minimum_forest(arcs, weights, order, key); });
   });
   m.def("minimum_forest_of_arcs", [](AnyVector src, AnyVector dst, int64_t vertices, AnyVector weights,
-                                     const std::array<uint64_t, 3>& order, uint64_t key) {
-    return with_listed_arcs(src, dst, vertices,
-                            [&](const auto& arcs) { return find_minimum_forest(arcs, weights, order, key); });
+                                      const std::array<uint64_t, 3>& order, uint64_t key) {
+    return with_listed_arcs(
+        src, dst, vertices, [&](const auto& arcs) { return find_minimum_forest(arcs, weights, order, key); });
   });
 }
 
-}  // namespace conncomp
+}

@@ -31,8 +31,8 @@ bool rows_of_sorted(AnyVector src, Vector<int64_t> indptr) {
 }
 
 bool csr_is_mirrored(AnyVector indptr, AnyVector indices, uint64_t key) {
-  return with_rows(indptr, indices,
-                   [=](auto rows) { return without_gil([&] { return is_mirrored(rows, key); }); });
+  return with_rows(
+      indptr, indices, [=](auto rows) { return without_gil([&] { return is_mirrored(rows, key); }); });
 }
 
 nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
@@ -46,27 +46,24 @@ nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
 }
 
 // Reads a chunk of text; both arrays are one longer than the chunk at least.
-template <class Reader>
-std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uint8_t> text, bool last,
-                                                Vector<int64_t> first, Vector<int64_t> second) {
+std::tuple<size_t, int64_t, int64_t> read_chunk(
+    auto& reader, Vector<const uint8_t> text, bool last, Vector<int64_t> first, Vector<int64_t> second) {
   const Progress done = without_gil([&] {
-    return reader.read(reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(),
-                       second.data());
+    return reader.read(
+        reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(), second.data());
   });
   return {done.used, done.first, done.second};
 }
 
 void rename_arcs(NamedArcReader& reader, FilledVector src, FilledVector dst) {
   with_integers(src, [&]<class Vertex>(Vertex* sources) {
-    with_entries<Vertex>(dst, [&](Vertex* targets) {
-      without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); });
-    });
+    with_entries<Vertex>(dst,
+        [&](Vertex* targets) { without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); }); });
   });
 }
 
 // Rows of code points, one for each name, as NumPy has text.
-template <class Reader>
-void write_names(const Reader& reader, Vector<uint32_t> rows) {
+void write_names(const auto& reader, Vector<uint32_t> rows) {
   const VertexNames& names = reader.names();
   if (int64_t(rows.size()) != names.count() * names.longest())
     throw nb::value_error("rows are too few or too many");
@@ -74,8 +71,7 @@ void write_names(const Reader& reader, Vector<uint32_t> rows) {
 }
 
 // The numbers that names are, or None; with `only`, all must be numbers.
-template <class Reader>
-nb::object numbers_of_names(const Reader& reader, bool only) {
+nb::object numbers_of_names(const auto& reader, bool only) {
   std::optional<std::vector<int64_t>> numbers = without_gil([&] { return reader.names().numbers(only); });
   if (!numbers) return nb::none();
   return give_away(std::move(*numbers));
@@ -131,8 +127,7 @@ std::vector<std::tuple<int64_t, int64_t, int64_t>> plain_pieces(Vector<const uin
   return found;
 }
 
-template <class Reader>
-nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
+template <class Reader> nb::class_<Reader> named_reader(nb::module_& m, const char* name) {
   return nb::class_<Reader>(m, name)
       .def("read", &read_chunk<Reader>)
       .def("write_names", &write_names<Reader>)
@@ -169,14 +164,14 @@ int64_t components_of_dictionaries(nb::tuple nodes, nb::tuple rows, nb::tuple op
 }
 
 template <class Vertex>
-void csr_of_dictionaries(nb::tuple nodes, nb::tuple rows, bool multiple, Vector<int64_t> indptr,
-                         Vector<Vertex> indices) {
+void csr_of_dictionaries(
+    nb::tuple nodes, nb::tuple rows, bool multiple, Vector<int64_t> indptr, Vector<Vertex> indices) {
   if (rows.size() != nodes.size() || indptr.size() != nodes.size() + 1)
     throw nb::value_error("there must be a row for each node, and one start more");
   read_targets(nodes, rows, multiple, indptr.data(), indices.data(), int64_t(indices.size()), Pauses());
 }
 
-}  // namespace
+}
 
 void define_graph_inputs(nb::module_& m) {
   m.def("csr_of_arcs", &csr_of_arcs);
@@ -213,4 +208,4 @@ void define_graph_inputs(nb::module_& m) {
   m.def("components_of_dictionaries", &components_of_dictionaries<int64_t>);
 }
 
-}  // namespace conncomp
+}

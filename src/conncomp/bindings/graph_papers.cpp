@@ -9,36 +9,36 @@ namespace conncomp {
 namespace {
 
 int64_t ecl_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, int init, int jump, int finish,
-                   bool consecutive, FilledVector out) {
+    bool consecutive, FilledVector out) {
   return label_rows(indptr, indices, out, consecutive,
-                    [=](auto rows, auto* roots) { ecl_roots(rows, symmetric, {init, jump, finish}, roots); });
+      [=](auto rows, auto* roots) { ecl_roots(rows, symmetric, {init, jump, finish}, roots); });
 }
 
-int64_t ecl_of_arcs(AnyVector src, AnyVector dst, int init, int jump, int finish, bool consecutive,
-                    FilledVector out) {
+int64_t ecl_of_arcs(
+    AnyVector src, AnyVector dst, int init, int jump, int finish, bool consecutive, FilledVector out) {
   const int64_t arcs = int64_t(src.size()), vertices = int64_t(out.size());
-  return label_vertices(src, dst, out, consecutive,
-                        [=](const auto* sources, const auto* targets, auto* roots) {
-                          ecl_roots_of_arcs(sources, targets, arcs, vertices, {init, jump, finish}, roots);
-                        });
+  return label_vertices(
+      src, dst, out, consecutive, [=](const auto* sources, const auto* targets, auto* roots) {
+        ecl_roots_of_arcs(sources, targets, arcs, vertices, {init, jump, finish}, roots);
+      });
 }
 
 int64_t bfs_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive, FilledVector out) {
   return label_rows(indptr, indices, out, consecutive,
-                    [=]<class Pointer, class Vertex, class Index>(Rows<Pointer, Vertex> rows, Index* roots) {
-                      bfs_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
-                    });
+      [=]<class Pointer, class Vertex, class Index>(Rows<Pointer, Vertex> rows, Index* roots) {
+        bfs_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
+      });
 }
 
-int64_t recolouring_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive,
-                           FilledVector out) {
+int64_t recolouring_of_csr(
+    AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive, FilledVector out) {
   return label_rows(indptr, indices, out, consecutive,
-                    [=]<class Pointer, class Vertex, class Index>(Rows<Pointer, Vertex> rows, Index* roots) {
-                      recolouring_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
-                    });
+      [=]<class Pointer, class Vertex, class Index>(Rows<Pointer, Vertex> rows, Index* roots) {
+        recolouring_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
+      });
 }
 
-}  // namespace
+}
 
 void define_graph_papers(nb::module_& m) {
   m.def("ecl_of_csr", &ecl_of_csr);
@@ -47,4 +47,4 @@ void define_graph_papers(nb::module_& m) {
   m.def("ecl_of_arcs", &ecl_of_arcs);
 }
 
-}  // namespace conncomp
+}

@@ -26,15 +26,13 @@ std::unique_ptr<KeptRuns> keep(uintptr_t data, const LinkRule& links, const Grid
       [&] { return std::make_unique<KeptRuns>(reinterpret_cast<const void*>(data), *links.words, grid); });
 }
 
-nb::object roots_of(const KeptRuns& runs) { return give_away(std::vector<int32_t>(runs.roots())); }
-
 void write_side(const KeptRuns& runs, int axis, bool last, Vector<int32_t> numbers) {
   without_gil([&] { runs.write_side(axis, last, numbers.data()); });
 }
 
 // The table has an entry for each component and the background; labels are at an address.
 void write_runs(const KeptRuns& runs, Vector<const int32_t> table, const std::vector<int64_t>& strides,
-                uintptr_t labels) {
+    uintptr_t labels) {
   without_gil([&] { runs.write(table.data(), strides, reinterpret_cast<int32_t*>(labels)); });
 }
 
@@ -44,8 +42,8 @@ void write_runs_together(const std::vector<PlacedLabels>& parts) {
   without_gil([&] {
     std::vector<std::unique_ptr<const PlacedRuns>> placed;
     for (const auto& [runs, table, strides, labels] : parts)
-      placed.push_back(std::make_unique<const PlacedRuns>(*runs, table.data(), strides,
-                                                          reinterpret_cast<int32_t*>(labels)));
+      placed.push_back(std::make_unique<const PlacedRuns>(
+          *runs, table.data(), strides, reinterpret_cast<int32_t*>(labels)));
     write_together(placed);
   });
 }
@@ -103,7 +101,7 @@ class HeldMemory {
 class ImageKind {
  public:
   ImageKind(const LinkRule& links, const Grid& grid, bool consecutive, std::vector<int64_t> shape,
-            std::vector<int64_t> strides, int batch_axes)
+      std::vector<int64_t> strides, int batch_axes)
       : links_(links),
         grid_(grid),
         consecutive_(consecutive),
@@ -122,7 +120,7 @@ class ImageKind {
     std::vector<int64_t> counts(items);
     without_gil([&] {
       label_runs(values.data(), *links_.words, grid_, consecutive_, static_cast<int32_t*>(filled.data()),
-                 counts.data());
+          counts.data());
     });
     if (batch_axes_ == 0) return nb::int_(counts[0]);
     return give_away(std::move(counts), items);
@@ -139,49 +137,49 @@ class ImageKind {
 constexpr auto by_raster_scans = [](const auto&... task) { label_by_raster_scans(task...); };
 constexpr auto by_equivalence = [](const auto&... task) { label_by_equivalence(task...); };
 constexpr auto by_tiles = [](const auto& data, const auto& rule, const Grid& grid, bool consecutive,
-                             auto* labels, int64_t* counts, int local, int merge, int64_t side) {
+                              auto* labels, int64_t* counts, int local, int merge, int64_t side) {
   const TileOptions options{TileLabelling(local), TileMerging(merge), side};
   label_by_tiles(data, rule, grid, consecutive, labels, counts, options);
 };
 
 // `seams`, `boxes`, `slots` and `lattices` are as in seams.py. Returns ArrayWindings.
 nb::tuple windings_of_array(uintptr_t data, const LinkRule& links, Vector<const int64_t> seams,
-                            Vector<const int64_t> boxes, int64_t slots, int64_t lattices, AnyVector labels) {
+    Vector<const int64_t> boxes, int64_t slots, int64_t lattices, AnyVector labels) {
   ArrayWindings windings = with_integers(labels, [&]<class Label>(const Label* label) {
-    SeamArray<ElementLinks, Label> array{
-        *reinterpret_cast<const Seams*>(seams.data()), reinterpret_cast<const SeamBox*>(boxes.data()),
-        ElementLinks{*links.words}, reinterpret_cast<const char*>(data), label};
+    SeamArray<ElementLinks, Label> array{*reinterpret_cast<const Seams*>(seams.data()),
+        reinterpret_cast<const SeamBox*>(boxes.data()), ElementLinks{*links.words},
+        reinterpret_cast<const char*>(data), label};
     array.seams.item_stride *= links.words->value_bytes;
     return without_gil([&] { return find_windings(array, slots, lattices); });
   });
   return nb::make_tuple(give_away(std::move(windings.smallest)), give_away(std::move(windings.bases)),
-                        give_away(std::move(windings.left_out)));
+      give_away(std::move(windings.left_out)));
 }
 
 void wind_given_bonds(Vector<const int64_t> item, Vector<const int64_t> from, Vector<const int64_t> to,
-                      Vector<const int8_t> along, Vector<int64_t> axes, Vector<int64_t> rank) {
+    Vector<const int8_t> along, Vector<int64_t> axes, Vector<int64_t> rank) {
   const GivenBonds bonds{int64_t(item.size()), item.data(), from.data(), to.data(), along.data()};
   without_gil([&] { wind_bonds(bonds, axes.data(), rank.data()); });
 }
 
-}  // namespace
+}
 
 void define_grid(nb::module_& m) {
-  nb::class_<Grid>(m, "Grid").def(nb::new_(&grid_of), nb::arg("axes"), nb::arg("backward"),
-                                  nb::arg("batch_axes"));
+  nb::class_<Grid>(m, "Grid").def(
+      nb::new_(&grid_of), nb::arg("axes"), nb::arg("backward"), nb::arg("batch_axes"));
   nb::class_<KeptRuns>(m, "KeptRuns")
       .def(nb::new_(&keep))
       .def_prop_ro("bytes", &KeptRuns::bytes)
       .def_prop_ro("one_value", &KeptRuns::one_value)
-      .def("roots", &roots_of)
+      .def("roots", [](const KeptRuns& runs) { return give_away(std::vector<int32_t>(runs.roots())); })
       .def("write_side", &write_side)
       .def("write", &write_runs);
   m.def("write_runs_together", &write_runs_together);
   define_labels<by_runs>(m, "label_by_runs");
   nb::class_<ImageKind>(m, "ImageKind")
       .def(nb::init<const LinkRule&, const Grid&, bool, std::vector<int64_t>, std::vector<int64_t>, int>(),
-           nb::arg("links"), nb::arg("grid"), nb::arg("consecutive"), nb::arg("shape"), nb::arg("strides"),
-           nb::arg("batch_axes"))
+          nb::arg("links"), nb::arg("grid"), nb::arg("consecutive"), nb::arg("shape"), nb::arg("strides"),
+          nb::arg("batch_axes"))
       .def("label", &ImageKind::label, nb::arg("image"), nb::arg("labels"));
   define_labels<by_raster_scans>(m, "label_by_raster_scans");
   define_labels<by_equivalence>(m, "label_by_equivalence");
@@ -190,4 +188,4 @@ void define_grid(nb::module_& m) {
   m.def("wind_bonds", &wind_given_bonds);
 }
 
-}  // namespace conncomp
+}

@@ -10,8 +10,8 @@ namespace conncomp {
 
 namespace {
 
-int64_t components_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive,
-                          FilledVector out) {
+int64_t components_of_csr(
+    AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive, FilledVector out) {
   return with_labelled_rows(indptr, indices, out, [=](auto rows, auto* labels) {
     return without_gil([=] { return label_components(rows, symmetric, consecutive, labels); });
   });
@@ -19,15 +19,15 @@ int64_t components_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, b
 
 int64_t components_of_arcs(AnyVector src, AnyVector dst, bool consecutive, FilledVector out) {
   const int64_t arcs = int64_t(src.size()), vertices = int64_t(out.size());
-  return label_vertices(src, dst, out, consecutive,
-                        [=](const auto* sources, const auto* targets, auto* parent) {
-                          grow_forest_of_arcs(sources, targets, arcs, vertices, parent);
-                        });
+  return label_vertices(
+      src, dst, out, consecutive, [=](const auto* sources, const auto* targets, auto* parent) {
+        grow_forest_of_arcs(sources, targets, arcs, vertices, parent);
+      });
 }
 
 void start_growing(FilledVector parent) {
-  with_integers(parent,
-                [&](auto* forest) { without_gil([&] { start_forest(int64_t(parent.size()), forest); }); });
+  with_integers(
+      parent, [&](auto* forest) { without_gil([&] { start_forest(int64_t(parent.size()), forest); }); });
 }
 
 void grow(AnyVector src, AnyVector dst, FilledVector parent, Vector<int64_t> components) {
@@ -71,7 +71,7 @@ int64_t label_growing(FilledVector parent, bool consecutive, FilledVector labels
 
 // All arrays are private copies; those of the forest may have more entries than there are vertices.
 void grow_by_size(Vector<const int32_t> u, Vector<const int32_t> v, int32_t stays, Vector<int32_t> parent,
-                  Vector<int32_t> sizes) {
+    Vector<int32_t> sizes) {
   const int64_t vertices = int64_t(parent.size());
   if (u.size() != v.size() || sizes.size() != parent.size()) throw nb::value_error("arrays differ in length");
   if (stays >= vertices) throw nb::value_error("the root that stays is no vertex");
@@ -84,7 +84,7 @@ void grow_by_size(Vector<const int32_t> u, Vector<const int32_t> v, int32_t stay
   });
 }
 
-}  // namespace
+}
 
 void define_growing(nb::module_& m) {
   m.def("components_of_csr", &components_of_csr);
@@ -97,4 +97,4 @@ void define_growing(nb::module_& m) {
   m.def("label_growing", &label_growing);
 }
 
-}  // namespace conncomp
+}

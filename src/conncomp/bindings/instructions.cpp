@@ -18,8 +18,8 @@ constexpr uint32_t compiled_for() {
   return set;
 }
 
-}  // namespace
+}
 
 constinit const uint32_t instructions_of_native = compiled_for();
 
-}  // namespace conncomp
+}

@@ -18,4 +18,4 @@ namespace conncomp {
 // Those that _registers_native is compiled for, a bit each, in the order above.
 extern const uint32_t instructions_of_native;
 
-}  // namespace conncomp
+}

@@ -11,4 +11,4 @@ inline LabelArray label_array(const AnyVector& labels, int64_t background) {
       labels, [&](const auto* data) { return LabelArray(data, int64_t(labels.size()), background); });
 }
 
-}  // namespace conncomp
+}

@@ -5,16 +5,14 @@ namespace conncomp {
 
 namespace {
 
-template <class T>
-Distance<T> distance_of(nb::handle limit, bool is_signed) {
+template <class T> Distance<T> distance_of(nb::handle limit, bool is_signed) {
   if constexpr (std::is_integral_v<T>)
     return {nb::cast<T>(limit), T(is_signed ? T(1) << (8 * sizeof(T) - 1) : 0)};
   else
     return {{nb::cast<double>(limit)}};
 }
 
-template <class T>
-Background<T> background_of(const std::optional<nb::bytes>& bytes) {
+template <class T> Background<T> background_of(const std::optional<nb::bytes>& bytes) {
   Background<T> background{T(), bytes.has_value()};
   if (bytes) std::memcpy(&background.value, bytes->c_str(), sizeof(T));
   return background;
@@ -38,8 +36,8 @@ LinkRule equal(const std::string& value_type, std::optional<nb::bytes> backgroun
   });
 }
 
-LinkRule within(const std::string& value_type, std::optional<nb::bytes> background, nb::handle limit,
-                bool is_signed) {
+LinkRule within(
+    const std::string& value_type, std::optional<nb::bytes> background, nb::handle limit, bool is_signed) {
   return with_value_type(value_type, [&]<class T>(T) {
     const Within<T> rule{background_of<T>(background), distance_of<T>(limit, is_signed)};
     return LinkRule{std::make_shared<RuleWords<Within<T>>>(rule)};
@@ -57,14 +55,14 @@ LinkRule bonds(const std::vector<std::pair<int64_t, int>>& planes) {
   return {std::make_shared<RuleWords<Bonds>>(rule)};
 }
 
-}  // namespace
+}
 
 void define_link_rules(nb::module_& m) {
   nb::class_<LinkRule>(m, "LinkRule")
       .def_static("equal", &equal, nb::arg("value_type"), nb::arg("background").none())
       .def_static("within", &within, nb::arg("value_type"), nb::arg("background").none(), nb::arg("limit"),
-                  nb::arg("is_signed"))
+          nb::arg("is_signed"))
       .def_static("bonds", &bonds, nb::arg("planes"));
 }
 
-}  // namespace conncomp
+}

@@ -15,19 +15,18 @@ struct LinkRule {
 // Labels by a callable, which is given up after so many seconds.
 template <auto by, class Index, class... Options>
 void label_array(uintptr_t data, const LinkRule& links, const Grid& grid, bool consecutive, Vector<Index> out,
-                 Vector<int64_t> counts, double seconds, Options... options) {
+    Vector<int64_t> counts, double seconds, Options... options) {
   without_gil(
       [&] {
         by(reinterpret_cast<const void*>(data), *links.words, grid, consecutive, out.data(), counts.data(),
-           options...);
+            options...);
       },
       seconds);
 }
 
-template <auto by, class... Options>
-void define_labels(nb::module_& m, const char* name) {
+template <auto by, class... Options> void define_labels(nb::module_& m, const char* name) {
   m.def(name, &label_array<by, int32_t, Options...>);
   m.def(name, &label_array<by, int64_t, Options...>);
 }
 
-}  // namespace conncomp
+}

@@ -38,9 +38,9 @@ bool supports(const std::string& instruction_set) {
   return false;
 }
 
-}  // namespace
+}
 
-}  // namespace conncomp
+}
 
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;

@@ -21,21 +21,20 @@ int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool sweeps, bool con
 }
 
 int64_t topological_of_csr(AnyVector indptr, AnyVector indices, FilledVector out) {
-  return with_labelled_rows(indptr, indices, out, [](auto rows, auto* labels) {
-    return without_gil([&] { return topological_labels(rows, labels); });
-  });
+  return with_labelled_rows(indptr, indices, out,
+      [](auto rows, auto* labels) { return without_gil([&] { return topological_labels(rows, labels); }); });
 }
 
 nb::tuple condensation_of_csr(AnyVector indptr, AnyVector indices, AnyVector labels, int64_t components) {
   return with_labelled_rows(indptr, indices, labels, [&](auto rows, const auto* data) {
     auto graph = without_gil([&] { return condense(rows, data, components); });
     const int64_t arcs = graph.indptr[components];
-    return nb::make_tuple(give_away(std::move(graph.indptr), components + 1),
-                          give_away(std::move(graph.indices), arcs));
+    return nb::make_tuple(
+        give_away(std::move(graph.indptr), components + 1), give_away(std::move(graph.indices), arcs));
   });
 }
 
-}  // namespace
+}
 
 void define_strong(nb::module_& m) {
   m.def("strong_of_csr", &strong_of_csr);
@@ -43,4 +42,4 @@ void define_strong(nb::module_& m) {
   m.def("condensation_of_csr", &condensation_of_csr);
 }
 
-}  // namespace conncomp
+}

@@ -14,7 +14,7 @@ namespace {
 // By which the thread's question is in its dictionary, where all modules of the core find it.
 constexpr const char* kQuestion = "conncomp.question";
 
-}  // namespace
+}
 
 nanobind::object ask_meanwhile(nanobind::object question) {
   nanobind::dict of_thread = nanobind::borrow<nanobind::dict>(PyThreadState_GetDict());
@@ -78,4 +78,4 @@ void run_without_gil(FunctionRef<void()> body, double seconds) {
   if (given_up) throw nanobind::python_error();
 }
 
-}  // namespace conncomp
+}

@@ -46,4 +46,4 @@ auto without_gil(auto&& body, double seconds = std::numeric_limits<double>::infi
   }
 }
 
-}  // namespace conncomp
+}

@@ -13,4 +13,4 @@ __global__ void entries(Tiles tiles, const typename Rule::Value* values, BrickTa
   }
 }
 
-}  // namespace conncomp
+}

@@ -20,8 +20,7 @@ __global__ void unite_edges(Index* parent, const Index* edges, int64_t count) {
   }
 }
 
-template <class Index>
-__global__ void unite_edges_default(Index* parent, const Index* edges, int64_t count) {
+template <class Index> __global__ void unite_edges_default(Index* parent, const Index* edges, int64_t count) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads())
     unite<Shared>(parent, edges[2 * i], edges[2 * i + 1]);
 }
@@ -29,10 +28,7 @@ __global__ void unite_edges_default(Index* parent, const Index* edges, int64_t c
 struct CountedUnions {
   int64_t* count;
 
-  template <class Index>
-  __device__ void united(Index) {
-    Shared::fetch_add(count, int64_t(1));
-  }
+  template <class Index> void united(Index) { Shared::fetch_add(count, int64_t(1)); }
 };
 
 template <class Index>
@@ -43,10 +39,9 @@ __global__ void unite_edges_lowest(Index* parent, const Index* edges, int64_t co
 
 // Each entry is written by its own thread alone: while another one halves the path, its late store could
 // put a grandparent back where the root is already.
-template <class Index>
-__global__ void find_roots(Index* parent, int64_t count) {
+template <class Index> __global__ void find_roots(Index* parent, int64_t count) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads())
     Shared::store(parent + i, find<Shared, Jump::kNone>(parent, Index(i)));
 }
 
-}  // namespace conncomp
+}

@@ -18,8 +18,7 @@ __global__ void indices(int* count, int* warp_lane) {
 }
 
 // Writes what each shuffle of 32 values gives, for one warp.
-template <class T>
-__global__ void shuffles(const T* values, const int* sources, int width, T* out) {
+template <class T> __global__ void shuffles(const T* values, const int* sources, int width, T* out) {
   const int lane = int(threadIdx.x);
   const T value = values[lane];
   const int source = sources[lane];
@@ -53,18 +52,17 @@ __global__ void arithmetic(unsigned x, unsigned y, unsigned shift, unsigned long
   const unsigned long long both = (unsigned long long)(y) << 32 | x;
   int i = 0;
   for (const unsigned long long value :
-       {(unsigned long long)__popc(x), (unsigned long long)__popcll(both), (unsigned long long)__ffs(int(x)),
-        (unsigned long long)__ffsll((long long)both), (unsigned long long)__clz(int(x)),
-        (unsigned long long)__clzll((long long)both), (unsigned long long)__brev(x), __brevll(both),
-        (unsigned long long)__byte_perm(x, y, 0x6145), (unsigned long long)__umulhi(x, y),
-        __umul64hi(both, both), (unsigned long long)__funnelshift_l(x, y, shift),
-        (unsigned long long)__funnelshift_r(x, y, shift), (unsigned long long)__funnelshift_lc(x, y, shift),
-        (unsigned long long)__funnelshift_rc(x, y, shift), (unsigned long long)max(x, y)})
+      {(unsigned long long)__popc(x), (unsigned long long)__popcll(both), (unsigned long long)__ffs(int(x)),
+          (unsigned long long)__ffsll((long long)both), (unsigned long long)__clz(int(x)),
+          (unsigned long long)__clzll((long long)both), (unsigned long long)__brev(x), __brevll(both),
+          (unsigned long long)__byte_perm(x, y, 0x6145), (unsigned long long)__umulhi(x, y),
+          __umul64hi(both, both), (unsigned long long)__funnelshift_l(x, y, shift),
+          (unsigned long long)__funnelshift_r(x, y, shift), (unsigned long long)__funnelshift_lc(x, y, shift),
+          (unsigned long long)__funnelshift_rc(x, y, shift), (unsigned long long)max(x, y)})
     out[i++] = value;
 }
 
-template <class T>
-__global__ void atomics(T* out, const T* values) {
+template <class T> __global__ void atomics(T* out, const T* values) {
   const T value = values[grid_thread()];
   atomicAdd(&out[0], value);
   atomicMin(&out[1], value);
@@ -83,8 +81,7 @@ __global__ void add_floats(float* sum, double* exact, const float* values) {
 }
 
 // Reverses each block's part of an array.
-template <class T, bool dynamic>
-__global__ void reverse(const T* in, T* out) {
+template <class T, bool dynamic> __global__ void reverse(const T* in, T* out) {
   __shared__ T fixed[256];
   CONNCOMP_DYNAMIC_SHARED(T, sized);
   T* const tile = dynamic ? sized : fixed;
@@ -160,16 +157,14 @@ __global__ void other_mask() { __syncwarp(threadIdx.x < 16 ? kAllLanes : 0xffff0
 
 // ------------------------------------------- mistakes, each of which has a twin without it (right = true)
 
-template <bool right>
-__global__ void barrier_bug(const int* in, int* out) {
+template <bool right> __global__ void barrier_bug(const int* in, int* out) {
   __shared__ int tile[256];
   tile[threadIdx.x] = in[threadIdx.x];
   if (right) __syncthreads();
   out[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
 }
 
-template <bool right>
-__global__ void warp_bug(const int* in, int* out) {
+template <bool right> __global__ void warp_bug(const int* in, int* out) {
   __shared__ int tile[256];
   tile[threadIdx.x] = in[threadIdx.x];
   if (right)
@@ -179,29 +174,25 @@ __global__ void warp_bug(const int* in, int* out) {
   out[threadIdx.x] = tile[threadIdx.x ^ 31];
 }
 
-template <bool right>
-__global__ void store_bug(int* flag) {
+template <bool right> __global__ void store_bug(int* flag) {
   if (right)
     Shared::store(flag, 1);
   else
     *flag = 1;
 }
 
-template <bool right>
-__global__ void global_bug(int* out, int count) {
+template <bool right> __global__ void global_bug(int* out, int count) {
   for (int i = int(grid_thread()); right ? i < count : i <= count; i += int(grid_threads())) out[i] = i;
 }
 
-template <bool right>
-__global__ void dynamic_bug(int* out) {
+template <bool right> __global__ void dynamic_bug(int* out) {
   CONNCOMP_DYNAMIC_SHARED(int, tile);
   tile[threadIdx.x + (right ? 0 : 1)] = 1;
   __syncthreads();
   out[threadIdx.x] = tile[threadIdx.x];
 }
 
-template <bool right>
-__global__ void static_bug(int* out) {
+template <bool right> __global__ void static_bug(int* out) {
   __shared__ int tile[64];
   tile[threadIdx.x + (right ? 0 : 1)] = 1;
   __syncthreads();
@@ -209,8 +200,7 @@ __global__ void static_bug(int* out) {
 }
 
 // The last block to finish adds up what all have written.
-template <bool right>
-__global__ void fence_bug(int* part, int* finished, int* sum) {
+template <bool right> __global__ void fence_bug(int* part, int* finished, int* sum) {
   part[blockIdx.x] = int(blockIdx.x);
   if (right) __threadfence();
   const bool last = atomicAdd(finished, 1) == int(gridDim.x) - 1;
@@ -219,4 +209,4 @@ __global__ void fence_bug(int* part, int* finished, int* sum) {
   for (unsigned i = 0; i < gridDim.x; ++i) *sum += part[i];
 }
 
-}  // namespace conncomp
+}

@@ -26,7 +26,7 @@ struct GraphCalls {
   int (*begin_capture)(Handle stream, int mode);
   int (*end_capture)(Handle stream, Handle* graph);
   int (*capture_info)(Handle stream, int* status, uint64_t* id, Handle* graph, const Handle** ahead,
-                      const void** edges, size_t* count);
+      const void** edges, size_t* count);
   int (*instantiate)(Handle*, Handle graph, unsigned long long flags);
   int (*set_node)(Handle graph, Handle node, const KernelNode*);
   int (*launch)(Handle graph, Handle stream);
@@ -94,12 +94,10 @@ struct Driver {
   }
 
  private:
-  template <class Function>
-  static void look_for(void* opened, const char* name, Function& function) {
+  template <class Function> static void look_for(void* opened, const char* name, Function& function) {
     function = reinterpret_cast<Function>(dlsym(opened, name));
   }
-  template <class Function>
-  static void find(void* opened, const char* name, Function& function) {
+  static void find(void* opened, const char* name, auto& function) {
     look_for(opened, name, function);
     if (!function) throw std::runtime_error(std::string("CUDA's driver has no ") + name);
   }
@@ -182,4 +180,4 @@ class Event {
   Handle event_ = nullptr;
 };
 
-}  // namespace conncomp
+}

@@ -131,13 +131,13 @@ class Launches {
   // Adds a launch, of so many blocks, threads and bytes of shared memory. `sizes` are those of its arguments,
   // which lie one after the other in `packed`; `variable` has the fields of ``Variable``.
   void add(uintptr_t function, std::array<unsigned, 3> size, bool together, const nb::bytes& packed,
-           const std::vector<size_t>& sizes, const std::vector<std::array<size_t, 4>>& variable) {
+      const std::vector<size_t>& sizes, const std::vector<std::array<size_t, 4>>& variable) {
     Launch launch{reinterpret_cast<Handle>(function), size[0], size[1], size[2], together, {}, {}, {}};
     const size_t all = std::accumulate(sizes.begin(), sizes.end(), size_t(0));
     if (all != packed.size())
       throw nb::value_error(("arguments have " + std::to_string(packed.size()) +
                              " bytes, and their sizes say " + std::to_string(all))
-                                .c_str());
+              .c_str());
     for (const auto& [argument, offset, bytes, number] : variable) {
       const size_t end = argument < sizes.size() ? sizes[argument] : 0;
       if (bytes > sizeof(uint64_t) || offset > end || bytes > end - offset)
@@ -177,8 +177,8 @@ class Launches {
     }
     {
       Event copied(driver_);
-      driver_.check(driver_.copy(reinterpret_cast<uintptr_t>(numbers_read_->handle), address,
-                                 count * sizeof(int64_t), on));
+      driver_.check(driver_.copy(
+          reinterpret_cast<uintptr_t>(numbers_read_->handle), address, count * sizeof(int64_t), on));
       copied.record(on);
       copied.wait();
     }
@@ -286,19 +286,19 @@ class Launches {
     LaunchAttribute attribute(launch.together ? Attribute::kTogether : Attribute::kOverlaps);
     const bool has_attribute = launch.together || (overlap_ && number > 0);
     const LaunchConfig config{.blocks = launch.blocks,
-                              .threads = launch.threads,
-                              .shared = launch.shared,
-                              .stream = stream,
-                              .attributes = has_attribute ? &attribute : nullptr,
-                              .number_of_attributes = has_attribute};
+        .threads = launch.threads,
+        .shared = launch.shared,
+        .stream = stream,
+        .attributes = has_attribute ? &attribute : nullptr,
+        .number_of_attributes = has_attribute};
     driver_.check(driver_.launch(&config, launch.function, launch.pointers.data(), nullptr));
   }
   static KernelNode node_of(Launch& launch) {
     return {.function = launch.function,
-            .blocks = launch.blocks,
-            .threads = launch.threads,
-            .shared = launch.shared,
-            .arguments = launch.pointers.data()};
+        .blocks = launch.blocks,
+        .threads = launch.threads,
+        .shared = launch.shared,
+        .arguments = launch.pointers.data()};
   }
   // Whether there is a graph to launch on a stream. There is none where launches become part of the caller's
   // graph, and none for what is made once.
@@ -334,13 +334,13 @@ class Launches {
   std::mutex reading_;
 };
 
-}  // namespace
+}
 
 void define_launches(nb::module_& m) {
   nb::class_<Launches>(m, "Launches")
       .def(nb::init<int, bool, std::string>(), nb::arg("device"), nb::arg("overlap"), nb::arg("library"))
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
-           nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
+          nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"))
       .def("tell", &Launches::tell, nb::arg("address"))
       .def("answer", &Launches::answer, nb::arg("stream"))
@@ -349,4 +349,4 @@ void define_launches(nb::module_& m) {
       .def("read_all", &Launches::read_all, nb::arg("stream"), nb::arg("address"), nb::arg("count"));
 }
 
-}  // namespace conncomp
+}

@@ -84,15 +84,9 @@ class Transfers {
 
   // `buffers` has two strips a thread.
   void run(uintptr_t stream, bool upload, uintptr_t host, uint64_t device, int64_t bytes, uintptr_t buffers,
-           int64_t strip, int64_t threads) {
-    Transfer transfer{driver_,
-                      context_,
-                      reinterpret_cast<Handle>(stream),
-                      reinterpret_cast<char*>(host),
-                      device,
-                      reinterpret_cast<char*>(buffers),
-                      bytes,
-                      strip};
+      int64_t strip, int64_t threads) {
+    Transfer transfer{driver_, context_, reinterpret_cast<Handle>(stream), reinterpret_cast<char*>(host),
+        device, reinterpret_cast<char*>(buffers), bytes, strip};
     without_gil([&] {
       const auto upload_strips = [&](int64_t thread) { transfer.upload(thread); };
       const auto download_strips = [&](int64_t thread) { transfer.download(thread); };
@@ -106,13 +100,13 @@ class Transfers {
   Handle context_ = nullptr;
 };
 
-}  // namespace
+}
 
 void define_transfers(nb::module_& m) {
   nb::class_<Transfers>(m, "Transfers")
       .def(nb::init<int, std::string>(), nb::arg("device"), nb::arg("library"))
       .def("run", &Transfers::run, nb::arg("stream"), nb::arg("upload"), nb::arg("host"), nb::arg("device"),
-           nb::arg("bytes"), nb::arg("buffers"), nb::arg("strip"), nb::arg("threads"));
+          nb::arg("bytes"), nb::arg("buffers"), nb::arg("strip"), nb::arg("threads"));
 }
 
-}  // namespace conncomp
+}

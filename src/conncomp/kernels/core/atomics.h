@@ -14,40 +14,26 @@ constexpr int kLeastMinimum = 16;
 #endif
 
 struct Exclusive {
-  template <class T>
-  CONNCOMP_ANYWHERE static T load(const T* at) {
-    return *at;
-  }
-  template <class T>
-  CONNCOMP_ANYWHERE static void store(T* at, T value) {
-    *at = value;
-  }
-  template <class T>
-  CONNCOMP_ANYWHERE static T compare_exchange(T* at, T expected, T desired) {
+  template <class T> static T load(const T* at) { return *at; }
+  template <class T> static void store(T* at, T value) { *at = value; }
+  template <class T> static T compare_exchange(T* at, T expected, T desired) {
     const T seen = *at;
     if (seen == expected) *at = desired;
     return seen;
   }
-  template <class T>
-  CONNCOMP_ANYWHERE static T load_published(const T* at) {
-    return *at;
-  }
-  template <class T>
-  CONNCOMP_ANYWHERE static T publish(T* at, T expected, T desired) {
+  template <class T> static T load_published(const T* at) { return *at; }
+  template <class T> static T publish(T* at, T expected, T desired) {
     return compare_exchange(at, expected, desired);
   }
-  template <class T>
-  CONNCOMP_ANYWHERE static T fetch_add(T* at, T value) {
+  template <class T> static T fetch_add(T* at, T value) {
     const T seen = *at;
     *at = seen + value;
     return seen;
   }
-  template <class T>
-  CONNCOMP_ANYWHERE static void fetch_min(T* at, T value) {
+  template <class T> static void fetch_min(T* at, T value) {
     if (value < *at) *at = value;
   }
-  template <class T>
-  CONNCOMP_ANYWHERE static void fetch_max(T* at, T value) {
+  template <class T> static void fetch_max(T* at, T value) {
     if (*at < value) *at = value;
   }
 };
@@ -55,55 +41,43 @@ struct Exclusive {
 #ifdef __CUDACC__
 
 // The types that CUDA's atomic functions take, by size. Those of two bytes are only exchanged.
-template <int bytes>
-struct AtomicTypes;
-template <>
-struct AtomicTypes<2> {
+template <int bytes> struct AtomicTypes;
+template <> struct AtomicTypes<2> {
   using Unsigned = unsigned short;
 };
-template <>
-struct AtomicTypes<4> {
+template <> struct AtomicTypes<4> {
   using Signed = int;
   using Unsigned = unsigned int;
 };
-template <>
-struct AtomicTypes<8> {
+template <> struct AtomicTypes<8> {
   using Signed = long long;
   using Unsigned = unsigned long long;
 };
 
 struct Atomics {
-  template <class T>
-  using Signed = typename AtomicTypes<sizeof(T)>::Signed;
-  template <class T>
-  using Unsigned = typename AtomicTypes<sizeof(T)>::Unsigned;
+  template <class T> using Signed = typename AtomicTypes<sizeof(T)>::Signed;
+  template <class T> using Unsigned = typename AtomicTypes<sizeof(T)>::Unsigned;
 
-  template <class T>
-  __device__ static T compare_exchange(T* at, T expected, T desired) {
+  template <class T> static T compare_exchange(T* at, T expected, T desired) {
     return T(atomicCAS(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(expected), Unsigned<T>(desired)));
   }
-  template <class T>
-  __device__ static T fetch_add(T* at, T value) {
+  template <class T> static T fetch_add(T* at, T value) {
     return T(atomicAdd(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
-  __device__ static double fetch_add(double* at, double value) { return atomicAdd(at, value); }
-  template <class T>
-  __device__ static T exchange(T* at, T value) {
+  static double fetch_add(double* at, double value) { return atomicAdd(at, value); }
+  template <class T> static T exchange(T* at, T value) {
     return T(atomicExch(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
-  template <class T>
-  __device__ static T fetch_or(T* at, T bits) {
+  template <class T> static T fetch_or(T* at, T bits) {
     return T(atomicOr(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(bits)));
   }
-  template <class T>
-  __device__ static T fetch_min(T* at, T value) {
+  template <class T> static T fetch_min(T* at, T value) {
     if constexpr (T(-1) < T(0))
       return T(atomicMin(reinterpret_cast<Signed<T>*>(at), Signed<T>(value)));
     else
       return T(atomicMin(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
-  template <class T>
-  __device__ static T fetch_max(T* at, T value) {
+  template <class T> static T fetch_max(T* at, T value) {
     if constexpr (T(-1) < T(0))
       return T(atomicMax(reinterpret_cast<Signed<T>*>(at), Signed<T>(value)));
     else
@@ -114,9 +88,8 @@ struct Atomics {
 // For global memory. A load may be old, of the first-level cache; relaxed ones take 1.6 and 3.5 times as long
 // on a large grid. Inline assembly keeps the compiler from splitting, repeating or inventing accesses.
 struct Shared : Atomics {
-  template <class T>
-  __device__ static T load(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+  template <class T> static T load(const T* at) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
@@ -127,31 +100,29 @@ struct Shared : Atomics {
       return T(bits);
     }
   }
-  template <class T>
-  __device__ static void load_all(const T* at, T (&pair)[2]) {
+  template <class T> static void load_all(const T* at, T (&pair)[2]) {
     if constexpr (sizeof(T) == 8) {
       unsigned long long first, second;
       asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
-                   : "=l"(first), "=l"(second)
-                   : "l"(__cvta_generic_to_global(at)));
+          : "=l"(first), "=l"(second)
+          : "l"(__cvta_generic_to_global(at)));
       pair[0] = T(first), pair[1] = T(second);
     } else {
-      static_assert(sizeof(T) == 4, "");
+      static_assert(sizeof(T) == 4);
       unsigned int first, second;
       asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
-                   : "=r"(first), "=r"(second)
-                   : "l"(__cvta_generic_to_global(at)));
+          : "=r"(first), "=r"(second)
+          : "l"(__cvta_generic_to_global(at)));
       pair[0] = T(first), pair[1] = T(second);
     }
   }
-  template <class T>
-  __device__ static void load_all(const T* at, T (&values)[4]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+  template <class T> static void load_all(const T* at, T (&values)[4]) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[4];
       asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(bits[0]), "=r"(bits[1]), "=r"(bits[2]), "=r"(bits[3])
-                   : "l"(__cvta_generic_to_global(at)));
+          : "=r"(bits[0]), "=r"(bits[1]), "=r"(bits[2]), "=r"(bits[3])
+          : "l"(__cvta_generic_to_global(at)));
 #pragma unroll
       for (int k = 0; k < 4; ++k) values[k] = T(bits[k]);
     } else {
@@ -159,78 +130,73 @@ struct Shared : Atomics {
       for (int k = 0; k < 4; k += 2) {
         unsigned long long bits[2];
         asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
-                     : "=l"(bits[0]), "=l"(bits[1])
-                     : "l"(__cvta_generic_to_global(at + k)));
+            : "=l"(bits[0]), "=l"(bits[1])
+            : "l"(__cvta_generic_to_global(at + k)));
         values[k] = T(bits[0]), values[k + 1] = T(bits[1]);
       }
     }
   }
-  template <class T>
-  __device__ static void store(T* at, T value) {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8, "");
+  template <class T> static void store(T* at, T value) {
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 1)
-      asm volatile("st.relaxed.gpu.global.b8 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
-                   "r"((unsigned int)value));
+      asm volatile(
+          "st.relaxed.gpu.global.b8 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"((unsigned int)value));
     else if constexpr (sizeof(T) == 4)
       asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
-                   "r"((unsigned int)value));
+          "r"((unsigned int)value));
     else
       asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
-                   "l"((unsigned long long)value));
+          "l"((unsigned long long)value));
   }
-  template <class T>
-  __device__ static T load_published(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+  template <class T> static T load_published(const T* at) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
-                   : "=r"(bits)
-                   : "l"(__cvta_generic_to_global(at))
-                   : "memory");
+          : "=r"(bits)
+          : "l"(__cvta_generic_to_global(at))
+          : "memory");
       return T(bits);
     } else {
       unsigned long long bits;
       asm volatile("ld.acquire.gpu.global.b64 %0, [%1];"
-                   : "=l"(bits)
-                   : "l"(__cvta_generic_to_global(at))
-                   : "memory");
+          : "=l"(bits)
+          : "l"(__cvta_generic_to_global(at))
+          : "memory");
       return T(bits);
     }
   }
-  template <class T>
-  __device__ static T publish(T* at, T expected, T desired) {
+  template <class T> static T publish(T* at, T expected, T desired) {
     __threadfence();
     const T seen = compare_exchange(at, expected, desired);
     __threadfence();
     return seen;
   }
   // One, two or four neighbouring entries, each whole, aligned to the size of all, or to 16 bytes.
-  template <class T, int count>
-  __device__ static void store_all(T* at, const T (&values)[count]) {
-    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4), "");
+  template <class T, int count> static void store_all(T* at, const T (&values)[count]) {
+    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 2 || count == 4));
     if constexpr (count == 1) {
       store(at, values[0]);
     } else if constexpr (sizeof(T) == 4 && count == 2) {
       asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)),
-                   "r"((unsigned int)values[0]), "r"((unsigned int)values[1]));
+          "r"((unsigned int)values[0]), "r"((unsigned int)values[1]));
     } else if constexpr (sizeof(T) == 4) {
       asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(at)),
-                   "r"((unsigned int)values[0]), "r"((unsigned int)values[1]), "r"((unsigned int)values[2]),
-                   "r"((unsigned int)values[3]));
+          "r"((unsigned int)values[0]), "r"((unsigned int)values[1]), "r"((unsigned int)values[2]),
+          "r"((unsigned int)values[3]));
     } else {
 #pragma unroll
       for (int k = 0; k < count; k += 2)
         asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at + k)),
-                     "l"((unsigned long long)values[k]), "l"((unsigned long long)values[k + 1]));
+            "l"((unsigned long long)values[k]), "l"((unsigned long long)values[k + 1]));
     }
   }
 };
 
 // For global memory that other blocks write meanwhile, and that a load may not see as it was.
 struct Current : Shared {
-  template <class T>
-  __device__ static T load(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+  template <class T> static T load(const T* at) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
@@ -241,20 +207,19 @@ struct Current : Shared {
       return T(bits);
     }
   }
-  template <class T>
-  __device__ static void load_all(const T* at, T (&values)[2]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+  template <class T> static void load_all(const T* at, T (&values)[2]) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[2];
       asm volatile("ld.relaxed.gpu.global.v2.b32 {%0, %1}, [%2];"
-                   : "=r"(bits[0]), "=r"(bits[1])
-                   : "l"(__cvta_generic_to_global(at)));
+          : "=r"(bits[0]), "=r"(bits[1])
+          : "l"(__cvta_generic_to_global(at)));
       values[0] = T(bits[0]), values[1] = T(bits[1]);
     } else {
       unsigned long long bits[2];
       asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
-                   : "=l"(bits[0]), "=l"(bits[1])
-                   : "l"(__cvta_generic_to_global(at)));
+          : "=l"(bits[0]), "=l"(bits[1])
+          : "l"(__cvta_generic_to_global(at)));
       values[0] = T(bits[0]), values[1] = T(bits[1]);
     }
   }
@@ -264,66 +229,48 @@ struct Current : Shared {
 struct InBlock : Atomics {
 #ifdef CONNCOMP_RACECHECK
   // compute-sanitizer's racecheck reports accesses that may meet, unless both are atomic functions.
-  template <class T>
-  __device__ static T load(const T* at) {
-    return compare_exchange(const_cast<T*>(at), T(0), T(0));
-  }
-  template <class T>
-  __device__ static void store(T* at, T value) {
+  template <class T> static T load(const T* at) { return compare_exchange(const_cast<T*>(at), T(0), T(0)); }
+  template <class T> static void store(T* at, T value) {
     for (T seen = load(at), held; (held = compare_exchange(at, seen, value)) != seen;) seen = held;
   }
 #else
-  template <class T>
-  __device__ static T load(const T* at) {
-    return *const_cast<const volatile T*>(at);
-  }
-  template <class T>
-  __device__ static void store(T* at, T value) {
-    *const_cast<volatile T*>(at) = value;
-  }
+  template <class T> static T load(const T* at) { return *const_cast<const volatile T*>(at); }
+  template <class T> static void store(T* at, T value) { *const_cast<volatile T*>(at) = value; }
 #endif
 };
 
 #else
 
 struct Shared {
-  template <class T>
-  static T load(const T* at) {
+  template <class T> static T load(const T* at) {
     CONNCOMP_INTERLEAVE();
     return __atomic_load_n(at, __ATOMIC_RELAXED);
   }
-  template <class T>
-  static void store(T* at, T value) {
+  template <class T> static void store(T* at, T value) {
     CONNCOMP_INTERLEAVE();
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
   }
-  template <class T, int count>
-  static void load_all(const T* at, T (&values)[count]) {
+  template <class T, int count> static void load_all(const T* at, T (&values)[count]) {
     for (int k = 0; k < count; ++k) values[k] = load(at + k);
   }
-  template <class T, int count>
-  static void store_all(T* at, const T (&values)[count]) {
+  template <class T, int count> static void store_all(T* at, const T (&values)[count]) {
     for (int k = 0; k < count; ++k) store(at + k, values[k]);
   }
-  template <class T>
-  static T compare_exchange(T* at, T expected, T desired) {
+  template <class T> static T compare_exchange(T* at, T expected, T desired) {
     CONNCOMP_INTERLEAVE();
     __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected;
   }
-  template <class T>
-  static T load_published(const T* at) {
+  template <class T> static T load_published(const T* at) {
     CONNCOMP_INTERLEAVE();
     return __atomic_load_n(at, __ATOMIC_ACQUIRE);
   }
-  template <class T>
-  static T publish(T* at, T expected, T desired) {
+  template <class T> static T publish(T* at, T expected, T desired) {
     CONNCOMP_INTERLEAVE();
     __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return expected;
   }
-  template <class T>
-  static T fetch_add(T* at, T value) {
+  template <class T> static T fetch_add(T* at, T value) {
     CONNCOMP_INTERLEAVE();
     return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
   }
@@ -332,28 +279,24 @@ struct Shared {
     double seen;
     __atomic_load(at, &seen, __ATOMIC_RELAXED);
     for (double sum = seen + value;
-         !__atomic_compare_exchange(at, &seen, &sum, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
+        !__atomic_compare_exchange(at, &seen, &sum, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
       sum = seen + value;
     return seen;
   }
-  template <class T>
-  static T exchange(T* at, T value) {
+  template <class T> static T exchange(T* at, T value) {
     CONNCOMP_INTERLEAVE();
     return __atomic_exchange_n(at, value, __ATOMIC_RELAXED);
   }
-  template <class T>
-  static T fetch_or(T* at, T bits) {
+  template <class T> static T fetch_or(T* at, T bits) {
     CONNCOMP_INTERLEAVE();
     return __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
   }
-  template <class T>
-  static T fetch_min(T* at, T value) {
+  template <class T> static T fetch_min(T* at, T value) {
     T seen = load(at);
     for (T held; value < seen && (held = compare_exchange(at, seen, value)) != seen;) seen = held;
     return seen;
   }
-  template <class T>
-  static T fetch_max(T* at, T value) {
+  template <class T> static T fetch_max(T* at, T value) {
     T seen = load(at);
     for (T held; seen < value && (held = compare_exchange(at, seen, value)) != seen;) seen = held;
     return seen;
@@ -365,4 +308,4 @@ using InBlock = Shared;
 
 #endif
 
-}  // namespace conncomp
+}

@@ -26,35 +26,30 @@ constexpr Purpose kFieldStart = Purpose(32), kFaceFlux = Purpose(33);
 struct FieldShape {
   int64_t layers, rows, columns;  // of a layer, and of a row; two axes have a row a layer
 
-  CONNCOMP_ANYWHERE int64_t layer() const { return rows * columns; }
-  CONNCOMP_ANYWHERE int64_t cells() const { return layers * layer(); }
-  CONNCOMP_ANYWHERE int64_t quads() const { return (columns + kQuad - 1) / kQuad; }
+  int64_t layer() const { return rows * columns; }
+  int64_t cells() const { return layers * layer(); }
+  int64_t quads() const { return (columns + kQuad - 1) / kQuad; }
 };
 
-template <class T>
-struct FieldCoefficients {
+template <class T> struct FieldCoefficients {
   T cubic, linear, gradient, flux;
 };
 
 // `neighbours`: ((last axis) + (the one before)) + (the first), a sum of two each.
-template <int kAxes, class T>
-CONNCOMP_ANYWHERE inline T field_laplacian(T value, T neighbours) {
+template <int kAxes, class T> inline T field_laplacian(T value, T neighbours) {
   return neighbours - T(2 * kAxes) * value;
 }
-template <int kAxes, class T>
-CONNCOMP_ANYWHERE inline T scaled_potential(const FieldCoefficients<T>& by, T phi, T neighbours) {
+template <int kAxes, class T> inline T scaled_potential(const FieldCoefficients<T>& by, T phi, T neighbours) {
   return phi * (by.cubic * (phi * phi) - by.linear) - by.gradient * field_laplacian<kAxes>(phi, neighbours);
 }
-template <int kAxes, class T>
-CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours) {
+template <int kAxes, class T> inline T advanced(T phi, T nu, T neighbours) {
   return phi + field_laplacian<kAxes>(nu, neighbours);
 }
-template <int kAxes, class T>
-CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours, T divergence) {
+template <int kAxes, class T> inline T advanced(T phi, T nu, T neighbours, T divergence) {
   return phi + (field_laplacian<kAxes>(nu, neighbours) + divergence);
 }
 
-CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word) >> 8) | 1; }
+inline int32_t odd_integer(Bits32 word) { return (int32_t(word) >> 8) | 1; }
 
 // The first fields of a record: see kernels/field.py.
 enum FieldEntry { kOutside, kValueWhole, kValueParts, kEnergyWhole, kEnergyParts, kFaces, kFieldEntries };
@@ -77,7 +72,7 @@ struct FieldGauge {
 struct FieldTally {
   int64_t entry[kFieldEntries];
 
-  CONNCOMP_ANYWHERE void add(int whole, double value, const FieldGauge& gauge) {
+  void add(int whole, double value, const FieldGauge& gauge) {
     if (!(value < gauge.most && value > -gauge.most)) {
       ++entry[kOutside];
       return;
@@ -89,8 +84,7 @@ struct FieldTally {
   }
 
   // Adds a cell, given the next cells along the axes, the last axis first.
-  template <int kAxes, class T>
-  CONNCOMP_ANYWHERE void add_cell(T phi, const T* next, const FieldGauge& gauge) {
+  template <int kAxes, class T> void add_cell(T phi, const T* next, const FieldGauge& gauge) {
     const bool above = double(phi) > gauge.threshold;
     double steepness = 0;
     for (int k = 0; k < kAxes; ++k) {
@@ -105,4 +99,4 @@ struct FieldTally {
   }
 };
 
-}  // namespace conncomp
+}

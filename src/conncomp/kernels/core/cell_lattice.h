@@ -33,14 +33,14 @@ struct CellLattice {
   int32_t negative;  // whether the coupling is
   BondKind kind[kMostKinds];
 
-  CONNCOMP_ANYWHERE int64_t row_sites() const { return lattice.length[kRowAxis]; }
+  int64_t row_sites() const { return lattice.length[kRowAxis]; }
 };
 
 struct CellWord {
   WordPlace place;
   int64_t row;
 };
-CONNCOMP_ANYWHERE inline CellWord cell_word(const CellLattice& cells, int64_t row, int64_t column) {
+inline CellWord cell_word(const CellLattice& cells, int64_t row, int64_t column) {
   CellWord word{{row * cells.lattice.columns() + column, {}, column}, row};
   for (int k = kRowAxis - 1; k >= 0; --k) {
     const int64_t length = cells.lattice.length[k];
@@ -56,7 +56,7 @@ struct OtherSites {
   int64_t row, begin;
   Bits64 sites, wrapped, opposite;  // which have one; over the row's end; satisfied by different spins
 };
-CONNCOMP_ANYWHERE inline OtherSites other_sites(const CellLattice& cells, const CellWord& word, int number) {
+inline OtherSites other_sites(const CellLattice& cells, const CellWord& word, int number) {
   const Lattice& lattice = cells.lattice;
   const BondKind& kind = cells.kind[number];
   const int64_t length = cells.row_sites(), first = word.place.column * kWordSites + kind.shift;
@@ -82,7 +82,7 @@ CONNCOMP_ANYWHERE inline OtherSites other_sites(const CellLattice& cells, const 
   return other;
 }
 
-CONNCOMP_ANYWHERE inline Bits64 bits_from(const CellLattice& cells, const Bits64* row, int64_t begin) {
+inline Bits64 bits_from(const CellLattice& cells, const Bits64* row, int64_t begin) {
   const int64_t column = begin / kWordSites, columns = cells.lattice.columns(), length = cells.row_sites();
   const int shift = int(begin % kWordSites);
   Bits64 bits = row[column] >> shift;
@@ -92,18 +92,15 @@ CONNCOMP_ANYWHERE inline Bits64 bits_from(const CellLattice& cells, const Bits64
 }
 
 // The sites of a word whose bond of a kind is satisfied. `spins` are all of a replica.
-CONNCOMP_ANYWHERE inline Bits64 satisfied_by(const CellLattice& cells, const Bits64* spins,
-                                             const CellWord& word, const OtherSites& other) {
+inline Bits64 satisfied_by(
+    const CellLattice& cells, const Bits64* spins, const CellWord& word, const OtherSites& other) {
   if (other.sites == 0) return 0;
   const Bits64 beside = bits_from(cells, spins + other.row * cells.lattice.columns(), other.begin);
   return ~(spins[word.place.word] ^ beside ^ other.opposite) & other.sites;
 }
 
-CONNCOMP_ANYWHERE inline Bits64 run_starts(const Lattice& lattice, int64_t column, Bits64 along) {
-  return lattice.sites_of(column) & ~(along << 1);
-}
 // The first bit of the run of bit p; -1 if it is before bit 0.
-CONNCOMP_ANYWHERE inline int run_of(Bits64 starts, int p) {
+inline int run_of(Bits64 starts, int p) {
   const Bits64 before = starts & (~Bits64(0) >> (kWordSites - 1 - p));
 #ifdef __CUDACC__
   return kWordSites - 1 - __clzll((long long)before);
@@ -111,15 +108,13 @@ CONNCOMP_ANYWHERE inline int run_of(Bits64 starts, int p) {
   return before == 0 ? -1 : kWordSites - 1 - __builtin_clzll(before);
 #endif
 }
-CONNCOMP_ANYWHERE inline Bits64 followed_bonds(Bits64 active, Bits64 starts, Bits64 other_starts) {
+inline Bits64 followed_bonds(Bits64 active, Bits64 starts, Bits64 other_starts) {
   return active & (~(active << 1) | starts | other_starts);
 }
 
 // Calls body(run, run at the other end), by first sites, for bonds to follow. `starts` has all words.
-template <class Body>
-CONNCOMP_ANYWHERE inline void for_each_followed(const CellLattice& cells, const Bits64* starts,
-                                                const CellWord& word, const OtherSites& other, Bits64 active,
-                                                Body&& body) {
+inline void for_each_followed(const CellLattice& cells, const Bits64* starts, const CellWord& word,
+    const OtherSites& other, Bits64 active, auto&& body) {
   const int64_t length = cells.row_sites(), columns = cells.lattice.columns();
   const Bits64* const row = starts + other.row * columns;
   const Bits64 own = starts[word.place.word], there = bits_from(cells, row, other.begin);
@@ -142,4 +137,4 @@ CONNCOMP_ANYWHERE inline void for_each_followed(const CellLattice& cells, const 
   }
 }
 
-}  // namespace conncomp
+}

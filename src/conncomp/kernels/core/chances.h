@@ -7,42 +7,38 @@
 namespace conncomp {
 
 // A number from 0 to `most` at each bit of a word: where it is at least k.
-template <int most, class Word>
-struct Levels {
+template <int most, class Word> struct Levels {
   Word at_least[most + 2];
 
-  CONNCOMP_ANYWHERE explicit Levels(Word ones) {
+  explicit Levels(Word ones) {
     at_least[0] = ones;
     for (int k = 1; k < most + 2; ++k) at_least[k] = ones ^ ones;
   }
-  CONNCOMP_ANYWHERE void add(Word bits) {
+  void add(Word bits) {
 #pragma unroll
     for (int k = most; k >= 1; --k) at_least[k] |= at_least[k - 1] & bits;
   }
-  CONNCOMP_ANYWHERE Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
+  Word exactly(int k) const { return at_least[k] & ~at_least[k + 1]; }
 };
 
 // With `whole` all bonds exist, and a level is one; else half of one, which absent bonds count.
-template <int axes, bool whole>
-constexpr int kMiddleLevel = whole ? axes : 2 * axes;
+template <int axes, bool whole> constexpr int kMiddleLevel = whole ? axes : 2 * axes;
 
 // `kind[k]` are the bits whose probability is that of kind k.
-template <int kinds, class Word>
-struct Chances {
+template <int kinds, class Word> struct Chances {
   Word kind[kinds];
 
-  CONNCOMP_ANYWHERE Word digit(const Bits64* of_kinds) const {
+  Word digit(const Bits64* of_kinds) const {
     Word digit = kind[0] & of_kinds[0];
 #pragma unroll
     for (int k = 1; k < kinds; ++k) digit |= kind[k] & of_kinds[k];
     return digit;
   }
 };
-template <class Word>
-struct Outcome {
+template <class Word> struct Outcome {
   Word happened, undecided;
 
-  CONNCOMP_ANYWHERE void compare(Word probability, Word drawn) {
+  void compare(Word probability, Word drawn) {
     happened |= undecided & probability & ~drawn;
     undecided &= ~(probability ^ drawn);
   }
@@ -50,8 +46,7 @@ struct Outcome {
 
 // The chances of sites that lose so many satisfied bonds, or halves, by a flip; kind 0 loses none.
 template <int middle, class Word>
-CONNCOMP_ANYWHERE inline Chances<middle + 1, Word> chances_to_lose(
-    const Levels<2 * middle, Word>& satisfied) {
+inline Chances<middle + 1, Word> chances_to_lose(const Levels<2 * middle, Word>& satisfied) {
   Chances<middle + 1, Word> chances;
   chances.kind[0] = ~satisfied.at_least[middle + 1];
 #pragma unroll
@@ -59,4 +54,4 @@ CONNCOMP_ANYWHERE inline Chances<middle + 1, Word> chances_to_lose(
   return chances;
 }
 
-}  // namespace conncomp
+}

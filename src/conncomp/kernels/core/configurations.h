@@ -7,27 +7,23 @@
 // Schladitz 2002, "The Euler number of discretized sets"; Crofton's formula as in Legland, Kieu, Devaux 2007.
 #pragma once
 
-#include "core/platform.h"
+#include "core/neighbourhood.h"
 
 namespace conncomp {
 
-CONNCOMP_ANYWHERE constexpr int power_of_three(int axes) {
-  return axes == 0 ? 1 : 3 * power_of_three(axes - 1);
-}
-
 // Element i of a configuration lies ahead along axis k where i has bit axes - 1 - k.
-template <int axes>
-struct Configurations {
+template <int axes> struct Configurations {
   static constexpr int kElements = 1 << axes, kCodes = 1 << kElements;
-  static constexpr int kDirections = (power_of_three(axes) - 1) / 2;
+  static constexpr int kDirections = (power_of_3(axes) - 1) / 2;
   // The Euler numbers of connectivities 1 to `axes`, and the intercepts of the directions.
   static constexpr int kNumbers = axes + kDirections;
 
   int8_t weights[kCodes][kNumbers];
 
-  CONNCOMP_ANYWHERE constexpr Configurations() : weights() {
+  // Not constexpr: compilers take half a second to do what takes less than a millisecond.
+  Configurations() : weights() {
     for (int code = 0; code < kCodes; ++code) {
-      for (int cell = 0; cell < power_of_three(axes); ++cell) add_cell(code, cell);
+      for (int cell = 0; cell < power_of_3(axes); ++cell) add_cell(code, cell);
       for (int connectivity = 2; connectivity < axes; ++connectivity)
         weights[code][connectivity - 1] =
             int8_t(weights[code][axes - 1] + (is_diagonal(code) ? kElements : 0));
@@ -38,16 +34,12 @@ struct Configurations {
 
  private:
   // The digit of base 3 of a step or a cell, less one, along axis k.
-  CONNCOMP_ANYWHERE static constexpr int along(int number, int k) {
-    return number / power_of_three(axes - 1 - k) % 3 - 1;
-  }
-  CONNCOMP_ANYWHERE static constexpr bool is_ahead(int element, int k) {
-    return element >> (axes - 1 - k) & 1;
-  }
-  CONNCOMP_ANYWHERE static constexpr bool has(int code, int element) { return code >> element & 1; }
+  static int along(int number, int k) { return number / power_of_3(axes - 1 - k) % 3 - 1; }
+  static bool is_ahead(int element, int k) { return element >> (axes - 1 - k) & 1; }
+  static bool has(int code, int element) { return code >> element & 1; }
 
   // A cell at the corner reaches back (-1) or ahead (1) along the axes that it extends in.
-  CONNCOMP_ANYWHERE constexpr void add_cell(int code, int cell) {
+  void add_cell(int code, int cell) {
     bool some = false, all = true;
     int extent = 0, corners = 1;
     for (int k = 0; k < axes; ++k) extent += along(cell, k) != 0;
@@ -63,13 +55,13 @@ struct Configurations {
     if (all) weights[code][0] = int8_t(weights[code][0] + (axes % 2 ? -sign : sign) * corners);
   }
 
-  CONNCOMP_ANYWHERE static constexpr bool is_diagonal(int code) {
+  static bool is_diagonal(int code) {
     for (int element = 0; element < kElements / 2; ++element)
       if (code == (1 << element | 1 << (kElements - 1 - element))) return true;
     return false;
   }
 
-  CONNCOMP_ANYWHERE static constexpr bool is_intercept(int code, int step) {
+  static bool is_intercept(int code, int step) {
     int element = 0, neighbour = 0;
     for (int k = 0; k < axes; ++k) {
       element = 2 * element + int(along(step, k) <= 0);
@@ -79,4 +71,4 @@ struct Configurations {
   }
 };
 
-}  // namespace conncomp
+}

@@ -16,9 +16,7 @@ struct EdgeArcs {
   const int64_t* begin;  // by vertex, one more than there are
   const int32_t *to, *coupling;
 
-  CONNCOMP_ANYWHERE int32_t coupling_of(int64_t arc) const {
-    return coupling == nullptr ? kWhole : coupling[arc];
-  }
+  int32_t coupling_of(int64_t arc) const { return coupling == nullptr ? kWhole : coupling[arc]; }
 };
 
 struct EdgeClass {
@@ -35,15 +33,14 @@ struct LocalUpdate {
 };
 
 // Changes the bit of a vertex, whose word others may be changing, too.
-template <class Access>
-CONNCOMP_ANYWHERE inline void change_bit(Bits64* spins, int64_t vertex, bool is_set) {
+template <class Access> inline void change_bit(Bits64* spins, int64_t vertex, bool is_set) {
   const Bits64 bit = Bits64(1) << vertex % kWordSites;
   Access::fetch_add(spins + vertex / kWordSites, is_set ? 0 - bit : bit);  // without a carry
 }
 
 template <class Access>
-CONNCOMP_ANYWHERE inline void offer_vertex(const UpDown&, const LocalUpdate& update, const Draws& draws,
-                                           Bits64* spins, int64_t vertex) {
+inline void offer_vertex(
+    const UpDown&, const LocalUpdate& update, const Draws& draws, Bits64* spins, int64_t vertex) {
   int64_t field = update.field == nullptr ? 0 : update.field[vertex];
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc) {
     const int64_t coupling = update.arcs.coupling_of(arc);
@@ -56,8 +53,8 @@ CONNCOMP_ANYWHERE inline void offer_vertex(const UpDown&, const LocalUpdate& upd
 }
 
 template <class Access>
-CONNCOMP_ANYWHERE inline int64_t gain_of_state(const States& kind, const LocalUpdate& update,
-                                               const Bits64* spins, int64_t vertex, int state) {
+inline int64_t gain_of_state(
+    const States& kind, const LocalUpdate& update, const Bits64* spins, int64_t vertex, int state) {
   int64_t gain = update.field != nullptr && state == 0 ? update.field[vertex] : 0;
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc)
     if (kind.state<Access>(spins, update.arcs.to[arc]) == state) gain += update.arcs.coupling_of(arc);
@@ -65,8 +62,8 @@ CONNCOMP_ANYWHERE inline int64_t gain_of_state(const States& kind, const LocalUp
 }
 
 template <class Access>
-CONNCOMP_ANYWHERE inline int draw_warm_state(const States& kind, const LocalUpdate& update,
-                                             const Draws& draws, const Bits64* spins, int64_t vertex) {
+inline int draw_warm_state(
+    const States& kind, const LocalUpdate& update, const Draws& draws, const Bits64* spins, int64_t vertex) {
   PhiloxBlock block{};
   int64_t highest = 0;
   int drawn = 0;
@@ -83,8 +80,8 @@ CONNCOMP_ANYWHERE inline int draw_warm_state(const States& kind, const LocalUpda
 }
 
 template <class Access>
-CONNCOMP_ANYWHERE inline void offer_vertex(const States& kind, const LocalUpdate& update, const Draws& draws,
-                                           Bits64* spins, int64_t vertex) {
+inline void offer_vertex(
+    const States& kind, const LocalUpdate& update, const Draws& draws, Bits64* spins, int64_t vertex) {
   const int old = kind.state<Access>(spins, vertex);
   int state = old;
   if (update.rule == kGlassHeatBath) {
@@ -102,4 +99,4 @@ CONNCOMP_ANYWHERE inline void offer_vertex(const States& kind, const LocalUpdate
     if ((old ^ state) >> plane & 1) change_bit<Access>(spins + plane * kind.words, vertex, old >> plane & 1);
 }
 
-}  // namespace conncomp
+}

@@ -34,24 +34,21 @@ struct EdgeBonds {
   const int32_t *u, *v;  // below the number of vertices
   const int32_t *coupling, *field;
 
-  CONNCOMP_ANYWHERE int32_t coupling_of(int64_t edge) const {
-    return coupling == nullptr ? kWhole : coupling[edge];
-  }
+  int32_t coupling_of(int64_t edge) const { return coupling == nullptr ? kWhole : coupling[edge]; }
 };
 
 // Access is Shared where other threads change other bits of the word.
-template <class Access = Exclusive>
-CONNCOMP_ANYWHERE inline bool is_down(const Bits64* spins, int64_t vertex) {
+template <class Access = Exclusive> inline bool is_down(const Bits64* spins, int64_t vertex) {
   return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }
 
-CONNCOMP_ANYWHERE inline int32_t satisfied_weight(int32_t coupling, bool differ) {
+inline int32_t satisfied_weight(int32_t coupling, bool differ) {
   if (coupling < 0) return differ ? -coupling : 0;
   return differ ? 0 : coupling;
 }
 
-CONNCOMP_ANYWHERE inline bool is_active(int32_t weight, Bits32 u, const Logarithm& logarithm,
-                                        const GlassTemperature& temperature) {
+inline bool is_active(
+    int32_t weight, Bits32 u, const Logarithm& logarithm, const GlassTemperature& temperature) {
   return temperature * logarithm(u) < int64_t(weight);
 }
 
@@ -60,25 +57,19 @@ struct UpDown {
   struct Move {};                         // what an update draws that all clusters have in common
   static constexpr bool kCounted = true;  // what is satisfied, and states, as bonds are drawn
 
-  CONNCOMP_ANYWHERE explicit UpDown(const Lattice&) {}
-  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words(); }
-  CONNCOMP_ANYWHERE Move move(const Draws&) const { return {}; }
-  CONNCOMP_ANYWHERE int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v,
-                                   int32_t coupling) const {
+  explicit UpDown(const Lattice&) {}
+  static int64_t length(const Lattice& lattice) { return lattice.words(); }
+  Move move(const Draws&) const { return {}; }
+  int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return satisfied_weight(coupling, is_down(spins, u) != is_down(spins, v));
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex,
-                                         int32_t field) const {
+  int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
     return satisfied_weight(field, is_down(spins, vertex));
   }
-  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const {
-    return weight;
-  }
-  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
-  CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
-    return ~draw_coins(draws, word);
-  }
-  CONNCOMP_ANYWHERE Bits64 in_state(const Spin* spins, int64_t word, int state) const {
+  int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
+  int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
+  Bits64 staying(const Draws& draws, int64_t word) const { return ~draw_coins(draws, word); }
+  Bits64 in_state(const Spin* spins, int64_t word, int state) const {
     return state == 0 ? ~spins[word] : spins[word];
   }
 };
@@ -90,37 +81,32 @@ struct States {
   int32_t states, planes;
   int64_t words;
 
-  CONNCOMP_ANYWHERE explicit States(const Lattice& lattice)
+  explicit States(const Lattice& lattice)
       : states(lattice.states), planes(lattice.planes), words(lattice.words()) {}
-  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
-  template <class Access = Exclusive>
-  CONNCOMP_ANYWHERE int state(const Spin* spins, int64_t vertex) const {
+  static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
+  template <class Access = Exclusive> int state(const Spin* spins, int64_t vertex) const {
     int state = 0;
     for (int plane = 0; plane < planes; ++plane)
       state |= int(is_down<Access>(spins + plane * words, vertex)) << plane;
     return state;
   }
-  CONNCOMP_ANYWHERE Move move(const Draws&) const { return {}; }
-  CONNCOMP_ANYWHERE int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v,
-                                   int32_t coupling) const {
+  Move move(const Draws&) const { return {}; }
+  int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return satisfied_weight(coupling, state(spins, u) != state(spins, v));
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex,
-                                         int32_t field) const {
+  int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
     return satisfied_weight(field, state(spins, vertex) != 0);
   }
-  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const {
-    return weight;
-  }
-  CONNCOMP_ANYWHERE int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
-  CONNCOMP_ANYWHERE Bits64 staying(const Draws&, int64_t) const { return 0; }
-  CONNCOMP_ANYWHERE Bits64 in_state(const Spin* spins, int64_t word, int state) const {
+  int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
+  int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
+  Bits64 staying(const Draws&, int64_t) const { return 0; }
+  Bits64 in_state(const Spin* spins, int64_t word, int state) const {
     Bits64 equal = ~Bits64(0);
     for (int plane = 0; plane < planes; ++plane)
       equal &= state >> plane & 1 ? spins[plane * words + word] : ~spins[plane * words + word];
     return equal;
   }
-  CONNCOMP_ANYWHERE int new_state(const Move&, const Draws& draws, int64_t root, bool chosen, int old) const {
+  int new_state(const Move&, const Draws& draws, int64_t root, bool chosen, int old) const {
     if (!chosen) return draw_any_state(draws, root, states);
     return draw_cluster(draws, root).another_state(states, old);
   }
@@ -130,37 +116,32 @@ struct TwoStates : States {
   struct Move {
     int first, second;
 
-    CONNCOMP_ANYWHERE bool has(int state) const { return state == first || state == second; }
+    bool has(int state) const { return state == first || state == second; }
   };
 
   using States::States;
-  CONNCOMP_ANYWHERE Move move(const Draws& draws) const {
+  Move move(const Draws& draws) const {
     const PhiloxBlock block = draws(kMirror, 0);
     const int first = int(below(half(block, 0), Bits64(states)));
     return {first, int((Bits64(first) + 1 + below(half(block, 1), Bits64(states - 1))) % Bits64(states))};
   }
-  CONNCOMP_ANYWHERE int32_t weight(const Move& move, const Spin* spins, int64_t u, int64_t v,
-                                   int32_t coupling) const {
+  int32_t weight(const Move& move, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     const int of_u = state(spins, u), of_v = state(spins, v);
     return move.has(of_u) && move.has(of_v) ? satisfied_weight(coupling, of_u != of_v) : 0;
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move& move, const Spin* spins, int64_t vertex,
-                                         int32_t field) const {
+  int32_t ghost_weight(const Move& move, const Spin* spins, int64_t vertex, int32_t field) const {
     return move.has(0) && move.has(state(spins, vertex)) ? satisfied(0, spins, vertex, field) : 0;
   }
-  CONNCOMP_ANYWHERE int32_t satisfied(int32_t, const Spin* spins, int64_t u, int64_t v,
-                                      int32_t coupling) const {
+  int32_t satisfied(int32_t, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return States::weight({}, spins, u, v, coupling);
   }
-  CONNCOMP_ANYWHERE int32_t satisfied(int32_t, const Spin* spins, int64_t vertex, int32_t field) const {
+  int32_t satisfied(int32_t, const Spin* spins, int64_t vertex, int32_t field) const {
     return States::ghost_weight({}, spins, vertex, field);
   }
-  CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
-    return ~draw_coins(draws, word);
-  }
-  CONNCOMP_ANYWHERE int new_state(const Move& move, const Draws&, int64_t, bool, int old) const {
+  Bits64 staying(const Draws& draws, int64_t word) const { return ~draw_coins(draws, word); }
+  int new_state(const Move& move, const Draws&, int64_t, bool, int old) const {
     return move.has(old) ? move.first + move.second - old : old;
   }
 };
 
-}  // namespace conncomp
+}

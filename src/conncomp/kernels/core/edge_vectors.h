@@ -26,34 +26,30 @@ struct Hours {
   Bits32 hours;
   Bits64 unit;  // of an hour in quarters of half a turn, as for sine_of_quarter, times 2^16
 
-  CONNCOMP_ANYWHERE explicit Hours(const Lattice& lattice)
+  explicit Hours(const Lattice& lattice)
       : hours(Bits32(lattice.states)), unit((Bits64(1) << 48) / Bits32(lattice.states)) {}
 
-  CONNCOMP_ANYWHERE static Spin first() { return 0; }
-  CONNCOMP_ANYWHERE Bits32 draw(const Draws& draws, Purpose purpose, Bits64 index) const {
+  static Spin first() { return 0; }
+  Bits32 draw(const Draws& draws, Purpose purpose, Bits64 index) const {
     return Bits32(below(half(draws(purpose, index), 0), hours));
   }
-  CONNCOMP_ANYWHERE Spin start(const Draws& draws, Bits64 site) const {
-    return Spin(draw(draws, kStart, site));
-  }
-  CONNCOMP_ANYWHERE Mirror mirror(const Draws& draws, Bits64 index) const {
-    return {draw(draws, kMirror, index)};
-  }
+  Spin start(const Draws& draws, Bits64 site) const { return Spin(draw(draws, kStart, site)); }
+  Mirror mirror(const Draws& draws, Bits64 index) const { return {draw(draws, kMirror, index)}; }
   // sin(pi u / q), u below 2 q.
-  CONNCOMP_ANYWHERE int32_t sine_of(Bits32 u) const {
+  int32_t sine_of(Bits32 u) const {
     const Bits32 within = u >= hours ? u - hours : u, back = hours - within;
     const Bits32 angle = Bits32((within < back ? within : back) * unit >> 16);
     const int32_t value = sine_of_quarter(angle, Bits32(Bits64(angle) * angle >> 31));
     return u >= hours ? -value : value;
   }
-  CONNCOMP_ANYWHERE int32_t projection(const Mirror& mirror, Spin spin) const {
+  int32_t projection(const Mirror& mirror, Spin spin) const {
     const Bits32 twice = 2 * Bits32(spin);
     return sine_of(twice >= mirror.twice ? twice - mirror.twice : twice + 2 * hours - mirror.twice);
   }
-  CONNCOMP_ANYWHERE Spin reflected(const Mirror& mirror, Spin spin) const {
+  Spin reflected(const Mirror& mirror, Spin spin) const {
     return Spin(spin <= mirror.twice ? mirror.twice - spin : mirror.twice + hours - spin);
   }
-  CONNCOMP_ANYWHERE Cartesian<2> components(Spin spin) const {
+  Cartesian<2> components(Spin spin) const {
     // cos(x) is sin(x + a quarter of a turn), which is half an hour where q is odd.
     const Bits32 twice = 2 * Bits32(spin), turn = 2 * hours,
                  within = twice < turn - twice ? twice : turn - twice;
@@ -64,14 +60,13 @@ struct Hours {
 
  private:
   // cos(pi u / q), u at most q / 2: the sine of what is left of a quarter of a turn.
-  CONNCOMP_ANYWHERE int32_t cosine(Bits32 u) const {
+  int32_t cosine(Bits32 u) const {
     const Bits32 angle = Bits32((hours - 2 * u) * unit >> 17);
     return sine_of_quarter(angle, Bits32(Bits64(angle) * angle >> 31));
   }
 };
 
-template <int width>
-struct Components {
+template <int width> struct Components {
   struct Spin {
     int32_t of[width];
   };
@@ -80,19 +75,17 @@ struct Components {
   static constexpr int64_t kOne = int64_t(1) << kProjectionBits;
   int count;
 
-  CONNCOMP_ANYWHERE explicit Components(const Lattice& lattice) : count(lattice.states) {}
+  explicit Components(const Lattice& lattice) : count(lattice.states) {}
 
-  CONNCOMP_ANYWHERE static Spin first() { return {{int32_t(kOne)}}; }
-  CONNCOMP_ANYWHERE Spin start(const Draws& draws, Bits64 site) const { return draw(draws, kStart, site); }
-  CONNCOMP_ANYWHERE Mirror mirror(const Draws& draws, Bits64 index) const {
-    return draw(draws, kMirror, index);
-  }
-  CONNCOMP_ANYWHERE int32_t projection(const Mirror& mirror, const Spin& spin) const {
+  static Spin first() { return {{int32_t(kOne)}}; }
+  Spin start(const Draws& draws, Bits64 site) const { return draw(draws, kStart, site); }
+  Mirror mirror(const Draws& draws, Bits64 index) const { return draw(draws, kMirror, index); }
+  int32_t projection(const Mirror& mirror, const Spin& spin) const {
     int64_t sum = 0;
     for (int k = 0; k < width; ++k) sum += int64_t(spin.of[k]) * mirror.of[k];
     return int32_t(sum >> kProjectionBits);
   }
-  CONNCOMP_ANYWHERE Spin reflected(const Mirror& mirror, const Spin& spin) const {
+  Spin reflected(const Mirror& mirror, const Spin& spin) const {
     constexpr int kShift = kProjectionBits - 1, kFewer = 20;  // digits of the excess that do not count
     const int64_t p = projection(mirror, spin);
     Spin at;
@@ -107,14 +100,14 @@ struct Components {
       at.of[k] -= int32_t((at.of[k] * excess + (int64_t(1) << (kHalf - 1))) >> kHalf);
     return at;
   }
-  CONNCOMP_ANYWHERE Cartesian<width> components(const Spin& spin) const {
+  Cartesian<width> components(const Spin& spin) const {
     Cartesian<width> vector;
     for (int k = 0; k < width; ++k) vector.of[k] = spin.of[k];
     return vector;
   }
 
  private:
-  CONNCOMP_ANYWHERE Spin draw(const Draws& draws, Purpose purpose, Bits64 index) const {
+  Spin draw(const Draws& draws, Purpose purpose, Bits64 index) const {
     constexpr int kPairs = width / 2;
     constexpr Bits32 kQuarter = 1 << 15;
     const PhiloxBlock angles = draws(purpose, index), cuts = draws(purpose, index, 0, 1);
@@ -144,67 +137,59 @@ struct Components {
       spin.of[k] = length == 0 ? (k == 0 ? int32_t(kOne) : 0) : int32_t(spin.of[k] * kOne / length);
     return spin;
   }
-  CONNCOMP_ANYWHERE static int32_t along(int64_t radius, Bits32 angle) {
+  static int32_t along(int64_t radius, Bits32 angle) {
     return int32_t((radius * sine(angle) + kOne / 2) >> kProjectionBits);
   }
 };
 
-template <class Kind>
-struct OfLattices : Kind {
-  CONNCOMP_ANYWHERE explicit OfLattices(const Lattice&) {}
-  CONNCOMP_ANYWHERE typename Kind::Spin start(const Draws& draws, Bits64 site) const {
+template <class Kind> struct OfLattices : Kind {
+  explicit OfLattices(const Lattice&) {}
+  typename Kind::Spin start(const Draws& draws, Bits64 site) const {
     return Kind::start(draws(kStart, site));
   }
-  CONNCOMP_ANYWHERE typename Kind::Mirror mirror(const Draws& draws, Bits64 index) const {
+  typename Kind::Mirror mirror(const Draws& draws, Bits64 index) const {
     return Kind::mirror(draws(kMirror, index));
   }
 };
 
-template <class Vectors>
-struct Embedded {
+template <class Vectors> struct Embedded {
   using Spin = typename Vectors::Spin;
   using Move = typename Vectors::Mirror;
   static constexpr bool kCounted = false;
   static constexpr int kComponents = Vectors::kComponents;
   const Vectors vectors;
 
-  CONNCOMP_ANYWHERE explicit Embedded(const Lattice& lattice) : vectors(lattice) {}
-  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.sites(); }
-  CONNCOMP_ANYWHERE Move move(const Draws& draws) const { return vectors.mirror(draws, 0); }
-  CONNCOMP_ANYWHERE int32_t weight(const Move& mirror, const Spin* spins, int64_t u, int64_t v,
-                                   int32_t coupling) const {
+  explicit Embedded(const Lattice& lattice) : vectors(lattice) {}
+  static int64_t length(const Lattice& lattice) { return lattice.sites(); }
+  Move move(const Draws& draws) const { return vectors.mirror(draws, 0); }
+  int32_t weight(const Move& mirror, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     const int64_t p = vectors.projection(mirror, spins[u]), q = vectors.projection(mirror, spins[v]);
     return int32_t((p * q >> 32) * coupling >> kMeasureBits);
   }
-  CONNCOMP_ANYWHERE int32_t ghost_weight(const Move& mirror, const Spin* spins, int64_t vertex,
-                                         int32_t field) const {
+  int32_t ghost_weight(const Move& mirror, const Spin* spins, int64_t vertex, int32_t field) const {
     const int64_t p = vectors.projection(mirror, spins[vertex]),
                   q = vectors.projection(mirror, vectors.first());
     return int32_t((p * q >> 32) * field >> kMeasureBits);
   }
-  CONNCOMP_ANYWHERE Bits64 staying(const Draws& draws, int64_t word) const {
-    return ~draw_coins(draws, word);
-  }
+  Bits64 staying(const Draws& draws, int64_t word) const { return ~draw_coins(draws, word); }
   // The energy of a bond without its sign, in units of 2^-28 of kWhole couplings.
-  CONNCOMP_ANYWHERE int64_t product(const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
+  int64_t product(const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return worth(vectors.components(spins[u]), vectors.components(spins[v]), coupling);
   }
-  CONNCOMP_ANYWHERE int64_t ghost_product(const Spin* spins, int64_t vertex, int32_t field) const {
+  int64_t ghost_product(const Spin* spins, int64_t vertex, int32_t field) const {
     return worth(vectors.components(spins[vertex]), vectors.components(vectors.first()), field);
   }
 
  private:
-  CONNCOMP_ANYWHERE static int64_t worth(const Cartesian<kComponents>& a, const Cartesian<kComponents>& b,
-                                         int32_t strength) {
+  static int64_t worth(const Cartesian<kComponents>& a, const Cartesian<kComponents>& b, int32_t strength) {
     constexpr int kWholeBits = 29;
     return int64_t(product_of(a, b)) * strength >> kWholeBits;
   }
 };
 
 template <class Access, class Vectors>
-CONNCOMP_ANYWHERE inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& update,
-                                           const Draws& draws, typename Vectors::Spin* spins,
-                                           int64_t vertex) {
+inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& update, const Draws& draws,
+    typename Vectors::Spin* spins, int64_t vertex) {
   const auto mirror = kind.vectors.mirror(draws, Bits64(vertex));
   int64_t weight = 0;
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc)
@@ -214,4 +199,4 @@ CONNCOMP_ANYWHERE inline void offer_vertex(const Embedded<Vectors>& kind, const 
     spins[vertex] = kind.vectors.reflected(mirror, spins[vertex]);
 }
 
-}  // namespace conncomp
+}

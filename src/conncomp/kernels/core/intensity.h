@@ -5,8 +5,7 @@
 
 namespace conncomp {
 
-template <class Value>
-constexpr auto given_sum() {
+template <class Value> constexpr auto given_sum() {
   if constexpr (kIsReal<Value>)
     return double();
   else if constexpr (Value(-1) < Value(0))
@@ -14,11 +13,9 @@ constexpr auto given_sum() {
   else
     return uint64_t();
 }
-template <class Value>
-using GivenSum = decltype(given_sum<Value>());
+template <class Value> using GivenSum = decltype(given_sum<Value>());
 
-template <class Value>
-struct IntensityColumns {
+template <class Value> struct IntensityColumns {
   GivenSum<Value>* sums;
   double* means;
   Value *minima, *maxima;
@@ -26,10 +23,8 @@ struct IntensityColumns {
 
   // Writes the row of a component of that size. sum_at(0) is the sum of its values, sum_at(1 + k) that of
   // values times coordinates along axis k, from box[2 * k] on. Returns whether the sum fits its column.
-  template <class SumAt>
-  CONNCOMP_ANYWHERE bool write(int64_t row, typename Order<Value>::Key low_key,
-                               typename Order<Value>::Key high_key, const Units<Value>& units, int64_t size,
-                               int axes, const int64_t* box, SumAt&& sum_at) const {
+  bool write(int64_t row, typename Order<Value>::Key low_key, typename Order<Value>::Key high_key,
+      const Units<Value>& units, int64_t size, int axes, const int64_t* box, auto&& sum_at) const {
     const Value low = Order<Value>::value(low_key), high = Order<Value>::value(high_key);
     const auto sum = sum_at(0);
     bool fits = true, finite = true;
@@ -54,4 +49,4 @@ struct IntensityColumns {
   }
 };
 
-}  // namespace conncomp
+}

@@ -41,16 +41,20 @@ constexpr Purpose kClass = Purpose(16), kAcceptance = Purpose(17);
 constexpr int kExchangeAxes = 3, kDigits = 64;
 enum LatticeKind : int32_t { kSquare, kSimpleCubic, kBodyCentred };
 
-CONNCOMP_ANYWHERE constexpr int first_direction(int kind) { return kind == kSquare ? 1 : 0; }
-CONNCOMP_ANYWHERE constexpr int end_direction(int kind) { return kind == kBodyCentred ? 4 : 3; }
-CONNCOMP_ANYWHERE constexpr int directions(int kind) { return end_direction(kind) - first_direction(kind); }
-CONNCOMP_ANYWHERE constexpr int classes_of_direction(int kind) { return kind == kBodyCentred ? 8 : 4; }
-CONNCOMP_ANYWHERE constexpr int class_count(int kind) {
-  return directions(kind) * classes_of_direction(kind);
-}
-CONNCOMP_ANYWHERE constexpr int step_along(int direction, int axis) {
-  return direction == 3 || direction == axis;
-}
+constexpr int first_direction(int kind) { return kind == kSquare ? 1 : 0; }
+constexpr int end_direction(int kind) { return kind == kBodyCentred ? 4 : 3; }
+constexpr int directions(int kind) { return end_direction(kind) - first_direction(kind); }
+constexpr int classes_of_direction(int kind) { return kind == kBodyCentred ? 8 : 4; }
+constexpr int class_count(int kind) { return directions(kind) * classes_of_direction(kind); }
+constexpr int step_along(int direction, int axis) { return direction == 3 || direction == axis; }
+
+// Words of spins that Access, such as Shared, reads and writes.
+template <class Access, class Word = Bits64> struct WordsOf {
+  Word* words;
+
+  Bits64 load(int32_t word) const { return Access::load(words + word); }
+  void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
+};
 
 // Laid out as in kernels/exchange.py.
 struct ExchangeLattice {
@@ -61,16 +65,16 @@ struct ExchangeLattice {
   Bits64 first[kExchangeAxes], later[kExchangeAxes];  // the first domains along the axis, and all others
   Bits64 last[kExchangeAxes];                         // the last domains along the axis
 
-  CONNCOMP_ANYWHERE int32_t words() const { return length[0] * length[1] * length[2]; }
-  CONNCOMP_ANYWHERE int domains() const { return parts[0] * parts[1] * parts[2]; }
-  CONNCOMP_ANYWHERE Bits64 all_domains() const { return ~Bits64(0) >> (64 - domains()); }
+  int32_t words() const { return length[0] * length[1] * length[2]; }
+  int domains() const { return parts[0] * parts[1] * parts[2]; }
+  Bits64 all_domains() const { return ~Bits64(0) >> (64 - domains()); }
 
   // The bits of the next, or previous, domain along an axis, each at the bit of its domain.
-  CONNCOMP_ANYWHERE Bits64 bits_of_next(int axis, Bits64 bits) const {
+  Bits64 bits_of_next(int axis, Bits64 bits) const {
     const int way = stride[axis], back = way * (parts[axis] - 1);
     return (bits >> way & ~last[axis]) | (bits << back & last[axis]);
   }
-  CONNCOMP_ANYWHERE Bits64 bits_of_previous(int axis, Bits64 bits) const {
+  Bits64 bits_of_previous(int axis, Bits64 bits) const {
     const int way = stride[axis], back = way * (parts[axis] - 1);
     return (bits << way & later[axis]) | (bits >> back & first[axis]);
   }
@@ -83,7 +87,7 @@ struct Surroundings {
   int32_t way[kExchangeAxes][4];  // to add to the word, for steps of -1, 0, 1, 2
   int32_t turn[kExchangeAxes];    // a bit for each of them: whether it leaves the domain
 
-  CONNCOMP_ANYWHERE Surroundings(const ExchangeLattice& lattice, const int32_t (&at)[kExchangeAxes])
+  Surroundings(const ExchangeLattice& lattice, const int32_t (&at)[kExchangeAxes])
       : lattice(lattice), word((at[0] * lattice.length[1] + at[1]) * lattice.length[2] + at[2]) {
     int32_t unit = 1;
     for (int axis = kExchangeAxes - 1; axis >= 0; --axis) {
@@ -98,17 +102,17 @@ struct Surroundings {
     }
   }
 
-  CONNCOMP_ANYWHERE int32_t word_at(const int (&step)[kExchangeAxes]) const {
+  int32_t word_at(const int (&step)[kExchangeAxes]) const {
     return word + way[0][step[0] + 1] + way[1][step[1] + 1] + way[2][step[2] + 1];
   }
   // The bits of the word at a step, each at the bit of the site from which the step leads there.
-  CONNCOMP_ANYWHERE Bits64 seen(const int (&step)[kExchangeAxes], Bits64 bits) const {
+  Bits64 seen(const int (&step)[kExchangeAxes], Bits64 bits) const {
     for (int axis = 0; axis < kExchangeAxes; ++axis)
       if (step[axis] != 0 && turn[axis] >> (step[axis] + 1) & 1)
         bits = step[axis] > 0 ? lattice.bits_of_next(axis, bits) : lattice.bits_of_previous(axis, bits);
     return bits;
   }
-  CONNCOMP_ANYWHERE Bits64 sent(const int (&step)[kExchangeAxes], Bits64 bits) const {
+  Bits64 sent(const int (&step)[kExchangeAxes], Bits64 bits) const {
     for (int axis = 0; axis < kExchangeAxes; ++axis)
       if (step[axis] != 0 && turn[axis] >> (step[axis] + 1) & 1) bits = lattice.bits_of_previous(axis, bits);
     return bits;
@@ -119,16 +123,16 @@ struct Surroundings {
 struct ThreeBits {
   Bits64 one, two, four;
 };
-CONNCOMP_ANYWHERE inline Bits64 majority(Bits64 a, Bits64 b, Bits64 c) { return (a & b) | (c & (a ^ b)); }
-CONNCOMP_ANYWHERE inline ThreeBits sum_of_seven(const Bits64 (&bits)[7]) {
+inline Bits64 majority(Bits64 a, Bits64 b, Bits64 c) { return (a & b) | (c & (a ^ b)); }
+inline ThreeBits sum_of_seven(const Bits64 (&bits)[7]) {
   const Bits64 first = bits[0] ^ bits[1] ^ bits[2], second = bits[3] ^ bits[4] ^ bits[5];
   const Bits64 a = majority(bits[0], bits[1], bits[2]), b = majority(bits[3], bits[4], bits[5]),
                c = majority(first, second, bits[6]);
   return {first ^ second ^ bits[6], a ^ b ^ c, majority(a, b, c)};
 }
 
-CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing,
-                                       const ThreeBits& loss, const uint8_t* acceptance, Bits64 wanted) {
+inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing, const ThreeBits& loss,
+    const uint8_t* acceptance, Bits64 wanted) {
   const auto choose = [](Bits64 which, Bits64 yes, Bits64 no) { return (which & yes) | (~which & no); };
   // 3/4 is 0.11 in binary: without a loss two digits decide.
   PhiloxBlock block = draws(kAcceptance, word, substep);
@@ -139,9 +143,9 @@ CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int subs
       const Bits32 digits = acceptance[digit + k];
       const auto digit_at_loss = [digits](int number) { return Bits64(0) - Bits64(digits >> number & 1); };
       const Bits64 low = choose(loss.two, choose(loss.one, digit_at_loss(3), digit_at_loss(2)),
-                                choose(loss.one, digit_at_loss(1), digit_at_loss(0))),
-                   high = choose(loss.two, digit_at_loss(6),
-                                 choose(loss.one, digit_at_loss(5), digit_at_loss(4)));
+                       choose(loss.one, digit_at_loss(1), digit_at_loss(0))),
+                   high = choose(
+                       loss.two, digit_at_loss(6), choose(loss.one, digit_at_loss(5), digit_at_loss(4)));
       const Bits64 probability = choose(loss.four, high, low), drawn = half(block, k);
       accepted |= undecided & probability & ~drawn;
       undecided &= ~(probability ^ drawn);
@@ -151,14 +155,13 @@ CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int subs
 }
 
 // Exchanges pairs whose first sites are those of a word. Words has load(word) and store(word, bits).
-template <int kind, int direction, class Words>
-CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, const Words& words,
-                                            const int32_t (&at)[kExchangeAxes], const Draws& draws,
-                                            int substep, const uint8_t* acceptance) {
+template <int kind, int direction>
+inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
+    const int32_t (&at)[kExchangeAxes], const Draws& draws, int substep, const uint8_t* acceptance) {
   constexpr int kOthers = 2 * directions(kind) - 1;  // neighbours of a site but for its partner
   const Surroundings around(lattice, at);
-  const int partner[kExchangeAxes] = {step_along(direction, 0), step_along(direction, 1),
-                                      step_along(direction, 2)};
+  const int partner[kExchangeAxes] = {
+      step_along(direction, 0), step_along(direction, 1), step_along(direction, 2)};
   const Bits64 spins = words.load(around.word);
   const int32_t partner_word = around.word_at(partner);
   const Bits64 partner_bits = words.load(partner_word);
@@ -176,8 +179,7 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
       for (int sign = -1; sign <= 1; sign += 2) {
         if (d == direction && (sign > 0) == (side == 0)) continue;
         const int step[kExchangeAxes] = {side * partner[0] + sign * step_along(d, 0),
-                                         side * partner[1] + sign * step_along(d, 1),
-                                         side * partner[2] + sign * step_along(d, 2)};
+            side * partner[1] + sign * step_along(d, 1), side * partner[2] + sign * step_along(d, 2)};
         const Bits64 unlike = spins ^ around.seen(step, words.load(around.word_at(step)));
         bits[count++] = side == 0 ? ~unlike : unlike;
       }
@@ -188,8 +190,8 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
   const Bits64 carry_of_one = satisfied[0].one & satisfied[1].one,
                carry_of_two = majority(satisfied[0].two, satisfied[1].two, carry_of_one);
   const ThreeBits loss{satisfied[0].one ^ satisfied[1].one,
-                       satisfied[0].two ^ satisfied[1].two ^ carry_of_one,
-                       satisfied[0].four ^ satisfied[1].four ^ carry_of_two};
+      satisfied[0].two ^ satisfied[1].two ^ carry_of_one,
+      satisfied[0].four ^ satisfied[1].four ^ carry_of_two};
   const Bits64 losing = majority(satisfied[0].four, satisfied[1].four, carry_of_two);
   const Bits64 exchanged = accept(draws, Bits64(around.word), substep, losing, loss, acceptance, differ);
   if (exchanged == 0) return;
@@ -199,8 +201,8 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
 
 // The `number`-th word of a class of bonds along a direction, as a place in its domain.
 template <int kind, int direction>
-CONNCOMP_ANYWHERE inline void place_in_class(const ExchangeLattice& lattice, int residues, int32_t number,
-                                             int32_t (&at)[kExchangeAxes]) {
+inline void place_in_class(
+    const ExchangeLattice& lattice, int residues, int32_t number, int32_t (&at)[kExchangeAxes]) {
   constexpr bool kTwoResidues = kind == kBodyCentred, kDiagonal = direction == 3;
   constexpr int p = kDiagonal ? 2 : direction, q = kDiagonal ? 1 : (direction + 1) % 3, r = 3 - p - q;
   const int first = kTwoResidues ? residues >> 1 : residues, second = residues & 1;
@@ -219,31 +221,26 @@ CONNCOMP_ANYWHERE inline void place_in_class(const ExchangeLattice& lattice, int
     at[p] = 4 * at[p] + ((first - 2 * (at[r] + (kTwoResidues ? 0 : at[q]))) & 3);
   }
 }
-template <int kind>
-CONNCOMP_ANYWHERE inline int32_t words_of_class(const ExchangeLattice& lattice) {
+template <int kind> inline int32_t words_of_class(const ExchangeLattice& lattice) {
   return lattice.words() / classes_of_direction(kind);
 }
 
-template <int kind>
-CONNCOMP_ANYWHERE inline int draw_class(const Draws& draws, int substep) {
+template <int kind> inline int draw_class(const Draws& draws, int substep) {
   return int(below(half(draws(kClass, Bits64(substep)), 0), Bits64(class_count(kind))));
 }
 
-template <int kind, int direction, class Words>
-CONNCOMP_ANYWHERE inline void exchange_in_class(const ExchangeLattice& lattice, const Words& words,
-                                                int residues, int32_t number, const Draws& draws, int substep,
-                                                const uint8_t* acceptance) {
+template <int kind, int direction>
+inline void exchange_in_class(const ExchangeLattice& lattice, const auto& words, int residues, int32_t number,
+    const Draws& draws, int substep, const uint8_t* acceptance) {
   int32_t at[kExchangeAxes];
   place_in_class<kind, direction>(lattice, residues, number, at);
   exchange_word<kind, direction>(lattice, words, at, draws, substep, acceptance);
 }
 
-template <int number>
-struct Direction {
+template <int number> struct Direction {
   static constexpr int value = number;
 };
-template <int kind, class Body>
-CONNCOMP_ANYWHERE inline void with_direction(int class_number, Body&& body) {
+template <int kind> inline void with_direction(int class_number, auto&& body) {
   constexpr int kFirst = first_direction(kind), kEach = classes_of_direction(kind);
   const int direction = kFirst + class_number / kEach, residues = class_number % kEach;
   if (kFirst == 0 && direction == 0) return body(Direction<0>(), residues);
@@ -252,12 +249,12 @@ CONNCOMP_ANYWHERE inline void with_direction(int class_number, Body&& body) {
   if constexpr (kind == kBodyCentred) body(Direction<3>(), residues);
 }
 
-template <int kind, class Words, class Body>
-CONNCOMP_ANYWHERE inline void for_each_unsatisfied(const ExchangeLattice& lattice, const Words& words,
-                                                   int32_t word, Body&& body) {
+template <int kind>
+inline void for_each_unsatisfied(
+    const ExchangeLattice& lattice, const auto& words, int32_t word, auto&& body) {
   const int32_t row = word / lattice.length[2];
-  const int32_t at[kExchangeAxes] = {row / lattice.length[1], row % lattice.length[1],
-                                     word % lattice.length[2]};
+  const int32_t at[kExchangeAxes] = {
+      row / lattice.length[1], row % lattice.length[1], word % lattice.length[2]};
   const Surroundings around(lattice, at);
   const Bits64 spins = words.load(word);
 #pragma unroll
@@ -267,4 +264,4 @@ CONNCOMP_ANYWHERE inline void for_each_unsatisfied(const ExchangeLattice& lattic
   }
 }
 
-}  // namespace conncomp
+}

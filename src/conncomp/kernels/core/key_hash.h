@@ -10,17 +10,15 @@ struct KeyHash {
   uint64_t factor;
 
   // One of 2^bits slots, bits from 1 to 63.
-  CONNCOMP_ANYWHERE int64_t slot(uint64_t key, int bits) const {
-    return int64_t(key * factor >> (64 - bits));
-  }
+  int64_t slot(uint64_t key, int bits) const { return int64_t(key * factor >> (64 - bits)); }
 };
 
 // A hash of 64 bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection.
-CONNCOMP_ANYWHERE constexpr uint64_t mix(uint64_t x) {
+constexpr uint64_t mix(uint64_t x) {
   x += uint64_t(0x9e3779b97f4a7c15);
   x = (x ^ x >> 30) * uint64_t(0xbf58476d1ce4e5b9);
   x = (x ^ x >> 27) * uint64_t(0x94d049bb133111eb);
   return x ^ x >> 31;
 }
 
-}  // namespace conncomp
+}

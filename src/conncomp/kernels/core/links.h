@@ -20,12 +20,12 @@ namespace conncomp {
 struct Half {
   uint16_t bits;
 
-  CONNCOMP_ANYWHERE friend bool operator==(Half a, Half b) {
+  friend bool operator==(Half a, Half b) {
     const unsigned magnitude = (a.bits | b.bits) & 0x7fffu;
     return magnitude == 0 || (a.bits == b.bits && (a.bits & 0x7fffu) <= 0x7c00u);  // zeros; NaN
   }
 
-  CONNCOMP_ANYWHERE double real() const {
+  double real() const {
     const uint64_t sign = uint64_t(bits >> 15) << 63, exponent = bits >> 10 & 31, fraction = bits & 1023;
     if (exponent == 0) {
       const double magnitude = double(fraction) / (1 << 24);
@@ -41,46 +41,40 @@ struct Half {
 };
 
 // The background of an array of values, if any. NaN stands for all NaNs.
-template <class T>
-struct Background {
+template <class T> struct Background {
   T value;
   bool present;
 
-  CONNCOMP_ANYWHERE bool is(T element) const {
-    return present && (value == value ? element == value : !(element == element));
-  }
+  bool is(T element) const { return present && (value == value ? element == value : !(element == element)); }
 };
 
-template <class T>
-struct Equal {
+template <class T> struct Equal {
   using Value = T;
   using Site = T;
   static constexpr bool kTransitive = true, kDense = true, kOneValue = false;
   Background<T> background;
 
-  CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
-  CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
-  CONNCOMP_ANYWHERE bool linked(T a, T b) const { return a == b; }
+  Site site(const T* values, int64_t offset) const { return values[offset]; }
+  bool is_background(Site site) const { return background.is(site); }
+  bool linked(T a, T b) const { return a == b; }
   // What equals foreground is foreground.
-  CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
+  bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
 };
 
 // Elements above a threshold are linked, others background: for the bricks of a GPU.
-template <class T>
-struct Above {
+template <class T> struct Above {
   using Value = T;
   static constexpr bool kTransitive = true, kDense = true, kOneValue = true;
   T threshold;
 
-  CONNCOMP_ANYWHERE bool is_foreground(T value) const { return value > threshold; }
+  bool is_foreground(T value) const { return value > threshold; }
 };
 
 // How a tolerance compares: integers as unsigned, the highest bit turned if signed; reals as float64.
-template <class T>
-struct Distance {
+template <class T> struct Distance {
   T limit, turn;  // turn: the highest bit if the values are signed
 
-  CONNCOMP_ANYWHERE bool within(T a, T b) const {
+  bool within(T a, T b) const {
     a ^= turn;
     b ^= turn;
     const T difference = a < b ? b - a : a - b;
@@ -90,33 +84,29 @@ struct Distance {
 struct RealDistance {
   double limit;
 
-  CONNCOMP_ANYWHERE bool within(double a, double b) const {
+  bool within(double a, double b) const {
     const double difference = a - b;
     // Infinities are equal, but their difference is NaN. Without branches, which are not vectorised.
     return int(a == b) | (int(difference <= limit) & int(difference >= -limit));
   }
 };
-template <>
-struct Distance<float> : RealDistance {};
-template <>
-struct Distance<double> : RealDistance {};
-template <>
-struct Distance<Half> : RealDistance {
-  CONNCOMP_ANYWHERE bool within(Half a, Half b) const { return RealDistance::within(a.real(), b.real()); }
+template <> struct Distance<float> : RealDistance {};
+template <> struct Distance<double> : RealDistance {};
+template <> struct Distance<Half> : RealDistance {
+  bool within(Half a, Half b) const { return RealDistance::within(a.real(), b.real()); }
 };
 
-template <class T>
-struct Within {
+template <class T> struct Within {
   using Value = T;
   using Site = T;
   static constexpr bool kTransitive = false, kDense = true;
   Background<T> background;
   Distance<T> distance;
 
-  CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
-  CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
-  CONNCOMP_ANYWHERE bool linked(T a, T b) const { return distance.within(a, b); }
-  CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const {
+  Site site(const T* values, int64_t offset) const { return values[offset]; }
+  bool is_background(Site site) const { return background.is(site); }
+  bool linked(T a, T b) const { return distance.within(a, b); }
+  bool linked(const T*, Site from, Site to, int, bool) const {
     return linked(from, to) && !background.is(to);
   }
 };
@@ -130,11 +120,11 @@ struct Bonds {
   int64_t plane[kMostAxes];  // where the bytes of each axis begin; axes are counted from the last one
   uint8_t mask[kMostAxes];   // the bits of a byte that are of an axis
 
-  CONNCOMP_ANYWHERE Site site(const uint8_t*, int64_t offset) const { return offset; }
-  CONNCOMP_ANYWHERE bool is_background(Site) const { return false; }
-  CONNCOMP_ANYWHERE bool linked(const uint8_t* bonds, Site from, Site to, int axis, bool forward) const {
+  Site site(const uint8_t*, int64_t offset) const { return offset; }
+  bool is_background(Site) const { return false; }
+  bool linked(const uint8_t* bonds, Site from, Site to, int axis, bool forward) const {
     return (bonds[plane[axis] + (forward ? from : to)] & mask[axis]) != 0;
   }
 };
 
-}  // namespace conncomp
+}

@@ -20,31 +20,22 @@ constexpr Bits64 kEvenSites = 0x5555555555555555;
 constexpr int kPairs = 16, kPairedWords = 2 * kPairs;
 
 // The first word of a pair; the pair that has a word; and how many pairs so many words have.
-CONNCOMP_ANYWHERE inline int64_t first_of_pair(int64_t pair) {
-  return pair / kPairs * kPairedWords + pair % kPairs;
-}
-CONNCOMP_ANYWHERE inline int64_t pair_with(int64_t word) {
-  return word / kPairedWords * kPairs + word % kPairs;
-}
-CONNCOMP_ANYWHERE inline int64_t pairs_of(int64_t words) {
-  return (words + kPairedWords - 1) / kPairedWords * kPairs;
-}
+inline int64_t first_of_pair(int64_t pair) { return pair / kPairs * kPairedWords + pair % kPairs; }
+inline int64_t pair_with(int64_t word) { return word / kPairedWords * kPairs + word % kPairs; }
+inline int64_t pairs_of(int64_t words) { return (words + kPairedWords - 1) / kPairedWords * kPairs; }
 
-template <class Word>
-CONNCOMP_ANYWHERE inline Word join_words(Word first, Word second) {
+template <class Word> inline Word join_words(Word first, Word second) {
   return ((first | first >> 1) & kEvenSites) | ((second | second << 1) & ~kEvenSites);
 }
-template <class Word>
-CONNCOMP_ANYWHERE inline Word bits_of_first(Word joined) {
+template <class Word> inline Word bits_of_first(Word joined) {
   return (joined & kEvenSites) | (joined & kEvenSites) << 1;
 }
-template <class Word>
-CONNCOMP_ANYWHERE inline Word bits_of_second(Word joined) {
+template <class Word> inline Word bits_of_second(Word joined) {
   return (joined & ~kEvenSites) | (joined & ~kEvenSites) >> 1;
 }
 
-CONNCOMP_ANYWHERE inline Bits64 sites_of_class(const Lattice& lattice, const int64_t (&at)[kRowAxis],
-                                               int64_t column, int site_class) {
+inline Bits64 sites_of_class(
+    const Lattice& lattice, const int64_t (&at)[kRowAxis], int64_t column, int site_class) {
   int odd = site_class & 1, ends = 0;
   for (int k = 0; k < kRowAxis; ++k) {
     odd ^= int(at[k] & 1);
@@ -63,9 +54,8 @@ struct SpinsBeside {
   Bits64 spins, present;
 };
 // After or before them along an axis longer than 1. Load(word) is a word of spins.
-template <class Load>
-CONNCOMP_ANYWHERE inline SpinsBeside spins_beside(const Lattice& lattice, const WordPlace& place, Bits64 spin,
-                                                  int axis, bool after, const Load& load) {
+inline SpinsBeside spins_beside(
+    const Lattice& lattice, const WordPlace& place, Bits64 spin, int axis, bool after, const auto& load) {
   const Bits64 sites = lattice.sites_of(place.column);
   if (axis < kRowAxis) {
     const int64_t stride = word_stride(lattice, axis);
@@ -85,13 +75,12 @@ CONNCOMP_ANYWHERE inline SpinsBeside spins_beside(const Lattice& lattice, const 
 }
 
 // Satisfied bonds of the sites of a class, counted at the bits of joined words, or of registers of these.
-template <int axes, bool whole, class Word>
-struct SatisfiedBonds {
+template <int axes, bool whole, class Word> struct SatisfiedBonds {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>;
   Levels<2 * kMiddle, Word> levels;
 
-  CONNCOMP_ANYWHERE explicit SatisfiedBonds(Word ones) : levels(ones) {}
-  CONNCOMP_ANYWHERE void add(Word satisfied, Word present) {
+  explicit SatisfiedBonds(Word ones) : levels(ones) {}
+  void add(Word satisfied, Word present) {
     if constexpr (whole) {
       levels.add(satisfied);
     } else {
@@ -99,7 +88,7 @@ struct SatisfiedBonds {
       levels.add(satisfied | ~present);
     }
   }
-  CONNCOMP_ANYWHERE Chances<kMiddle + 1, Word> chances() const { return chances_to_lose<kMiddle>(levels); }
+  Chances<kMiddle + 1, Word> chances() const { return chances_to_lose<kMiddle>(levels); }
 };
 
 struct FlipOffer {
@@ -109,19 +98,18 @@ struct FlipOffer {
   int most_lost;
 };
 
-template <int axes, bool whole>
-struct Acceptance {
+template <int axes, bool whole> struct Acceptance {
   static constexpr int kKinds = kMiddleLevel<axes, whole> + 1;
   Bits64 left[kKinds];
 
-  CONNCOMP_ANYWHERE explicit Acceptance(const FlipOffer& offer) {
+  explicit Acceptance(const FlipOffer& offer) {
 #pragma unroll
     for (int k = 0; k < kKinds; ++k) {
       const int lost = whole ? 2 * k : k;
       left[k] = lost <= offer.most_lost ? offer.acceptance[lost] : 0;
     }
   }
-  CONNCOMP_ANYWHERE void take(Bits64 (&digits)[kKinds]) {
+  void take(Bits64 (&digits)[kKinds]) {
 #pragma unroll
     for (int k = 0; k < kKinds; ++k) {
       digits[k] = 0 - (left[k] >> 63);
@@ -131,8 +119,8 @@ struct Acceptance {
 };
 
 template <int axes, bool whole, int kinds>
-CONNCOMP_ANYWHERE inline Bits64 decide_flips(const FlipOffer& offer, int64_t pair,
-                                             const Chances<kinds, Bits64>& chances, Bits64 offered) {
+inline Bits64 decide_flips(
+    const FlipOffer& offer, int64_t pair, const Chances<kinds, Bits64>& chances, Bits64 offered) {
   Acceptance<axes, whole> acceptance(offer);
   Outcome<Bits64> outcome{0, offered};
   for (int block = 0; outcome.undecided != 0; ++block) {
@@ -151,9 +139,9 @@ struct WordRange {
 };
 
 // Offers flips to a pair's words within a range. Calls Store(word, spins) for words with sites of the class.
-template <int axes, bool whole, class Load, class Store>
-CONNCOMP_ANYWHERE inline void offer_pair(const Lattice& lattice, const FlipOffer& offer, int64_t pair,
-                                         const WordRange& words, const Load& load, const Store& store) {
+template <int axes, bool whole>
+inline void offer_pair(const Lattice& lattice, const FlipOffer& offer, int64_t pair, const WordRange& words,
+    const auto& load, const auto& store) {
   WordPlace place[2];
   Bits64 spin[2] = {0, 0}, sites[2] = {0, 0};
   for (int k = 0; k < 2; ++k) {
@@ -186,4 +174,4 @@ CONNCOMP_ANYWHERE inline void offer_pair(const Lattice& lattice, const FlipOffer
   if (sites[1] != 0) store(place[1].word, spin[1] ^ (bits_of_second(flips) & sites[1]));
 }
 
-}  // namespace conncomp
+}

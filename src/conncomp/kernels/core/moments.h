@@ -11,10 +11,9 @@ namespace conncomp {
 
 constexpr int kPowers = 1 << 2;  // 0 to 3, along each axis; the last axis comes first in memory
 
-CONNCOMP_ANYWHERE constexpr int64_t moments_of(int axes) { return int64_t(1) << 2 * axes; }
+constexpr int64_t moments_of(int axes) { return int64_t(1) << 2 * axes; }
 
-template <class Sum>
-CONNCOMP_ANYWHERE inline void move_origin(Sum* moments, int axes, int axis, Sum by) {
+template <class Sum> inline void move_origin(Sum* moments, int axes, int axis, Sum by) {
   const int64_t stride = moments_of(axes - 1 - axis), blocks = moments_of(axis);
   for (int64_t block = 0; block < blocks; ++block)
     for (int64_t i = 0; i < stride; ++i) {
@@ -27,8 +26,7 @@ CONNCOMP_ANYWHERE inline void move_origin(Sum* moments, int axes, int axis, Sum 
 }
 
 // Moves integer moments to the element next to the centroid, and writes those about the centroid itself.
-template <class Signed, class Sum>
-CONNCOMP_ANYWHERE inline void centre_moments(Sum* sums, int axes, double* out) {
+template <class Signed, class Sum> inline void centre_moments(Sum* sums, int axes, double* out) {
   // Far from all indices only if somebody changes labels meanwhile.
   constexpr double kFar = 0x1p62;
   for (int k = 0; k < axes; ++k) {
@@ -40,4 +38,4 @@ CONNCOMP_ANYWHERE inline void centre_moments(Sum* sums, int axes, double* out) {
     if (out[0] > 0) move_origin(out, axes, k, out[moments_of(axes - 1 - k)] / out[0]);
 }
 
-}  // namespace conncomp
+}

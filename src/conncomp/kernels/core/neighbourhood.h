@@ -12,28 +12,27 @@
 namespace conncomp {
 
 // Without a loop: compilers unroll loops over steps before they look into this.
-CONNCOMP_ANYWHERE constexpr int power_of_3(int exponent) {
+constexpr int power_of_3(int exponent) {
   return (exponent & 1 ? 3 : 1) * (exponent & 2 ? 9 : 1) * (exponent & 4 ? 81 : 1);
 }
 
-template <int axes>
-struct Steps {
-  CONNCOMP_ANYWHERE static constexpr int unit(int axis) { return power_of_3(axis); }
+template <int axes> struct StepCodes {
+  static constexpr int unit(int axis) { return power_of_3(axis); }
   static constexpr int kSteps = power_of_3(axes);
   static constexpr int kNoStep = kSteps / 2;
   static_assert(axes >= 1 && axes <= 6);
 
-  CONNCOMP_ANYWHERE static constexpr int step(int code, int axis) {
+  static constexpr int step(int code, int axis) {
     const int digits = code / unit(axis);
     return (axis == axes - 1 ? digits : digits % 3) - 1;
   }
-  CONNCOMP_ANYWHERE static constexpr int highest_axis(int code) {
+  static constexpr int highest_axis(int code) {
     int axis = 0;
     for (int a = 1; a < axes; ++a)
       if (step(code, a) != 0) axis = a;
     return axis;
   }
-  CONNCOMP_ANYWHERE static constexpr int moves(int code) {
+  static constexpr int moves(int code) {
     int count = 0;
     for (int a = 0; a < axes; ++a) count += step(code, a) != 0;
     return count;
@@ -41,12 +40,11 @@ struct Steps {
 };
 
 // The codes of the steps to neighbours, a bit for each. Laid out as in image.py.
-template <int axes>
-struct Neighbourhood : Steps<axes> {
-  using S = Steps<axes>;
+template <int axes> struct Neighbourhood : StepCodes<axes> {
+  using S = StepCodes<axes>;
   uint32_t bits[(S::kSteps + 31) / 32];
 
-  CONNCOMP_ANYWHERE bool has(int code) const { return bits[code / 32] >> code % 32 & 1; }
+  bool has(int code) const { return bits[code / 32] >> code % 32 & 1; }
 };
 
-}  // namespace conncomp
+}

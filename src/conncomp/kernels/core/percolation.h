@@ -24,9 +24,4 @@ enum PercolationField {
   kPercolationFields = kSizeClasses + kSizeClassCount
 };
 
-CONNCOMP_ANYWHERE inline Bits64 draw_occupied(const Draws& draws, int64_t word, int axis, Bits64 probability,
-                                              bool certain, Bits64 wanted) {
-  return certain ? wanted : bernoulli(draws, Bits64(word), axis, probability, wanted, kOccupied);
 }
-
-}  // namespace conncomp

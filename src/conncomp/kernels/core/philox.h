@@ -14,7 +14,7 @@ struct PhiloxBlock {
   Bits32 word[4];
 };
 
-CONNCOMP_ANYWHERE inline PhiloxBlock philox(Bits64 seed, PhiloxBlock x) {
+inline PhiloxBlock philox(Bits64 seed, PhiloxBlock x) {
   Bits32 key[2] = {Bits32(seed), Bits32(seed >> 32)};
   for (int round = 0; round < 10; ++round) {
     const Bits64 a = Bits64(0xD2511F53u) * x.word[0], b = Bits64(0xCD9E8D57u) * x.word[2];
@@ -25,21 +25,21 @@ CONNCOMP_ANYWHERE inline PhiloxBlock philox(Bits64 seed, PhiloxBlock x) {
   return x;
 }
 
-CONNCOMP_ANYWHERE inline PhiloxBlock philox(Bits64 seed, Bits64 index, Bits32 step, Bits32 purpose) {
+inline PhiloxBlock philox(Bits64 seed, Bits64 index, Bits32 step, Bits32 purpose) {
   return philox(seed, PhiloxBlock{{Bits32(index), Bits32(index >> 32), step, purpose}});
 }
 
-CONNCOMP_ANYWHERE inline void unpack(const PhiloxBlock& block, int k, Bits32& bits) { bits = block.word[k]; }
-CONNCOMP_ANYWHERE inline void unpack(const PhiloxBlock& block, int k, Bits64& bits) {
+inline void unpack(const PhiloxBlock& block, int k, Bits32& bits) { bits = block.word[k]; }
+inline void unpack(const PhiloxBlock& block, int k, Bits64& bits) {
   bits = block.word[2 * k] | Bits64(block.word[2 * k + 1]) << 32;
 }
 
 // Uniform in [0, 1), with all the bits that the type can hold there.
-CONNCOMP_ANYWHERE inline float unit_interval(Bits32 bits) { return float(bits >> 8) * 0x1p-24f; }
-CONNCOMP_ANYWHERE inline double unit_interval(Bits64 bits) { return double(bits >> 11) * 0x1p-53; }
+inline float unit_interval(Bits32 bits) { return float(bits >> 8) * 0x1p-24f; }
+inline double unit_interval(Bits64 bits) { return double(bits >> 11) * 0x1p-53; }
 
 // Uniform in [0, high), up to a bias of high / 2^64: the upper half of a 128-bit product.
-CONNCOMP_ANYWHERE inline Bits64 below(Bits64 bits, Bits64 high) {
+inline Bits64 below(Bits64 bits, Bits64 high) {
 #ifdef __CUDA_ARCH__
   return __umul64hi(bits, high);
 #else
@@ -47,4 +47,4 @@ CONNCOMP_ANYWHERE inline Bits64 below(Bits64 bits, Bits64 high) {
 #endif
 }
 
-}  // namespace conncomp
+}

@@ -1,7 +1,8 @@
-// What lets one source serve the C++ compiler, NVCC, NVRTC (without std), and the tests' host executor.
+// Lets the C++ compiler, NVRTC (without std) and the tests' host executor compile the same source. Functions
+// need no __device__: cuda/launcher.py has NVRTC compile all for the GPU.
 #pragma once
 
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 using int8_t = signed char;
 using int16_t = short;
 using int32_t = int;
@@ -16,15 +17,13 @@ using uint64_t = unsigned long long;
 #endif
 
 #ifdef __CUDACC__
-#define CONNCOMP_ANYWHERE __device__
 // A phase of a long kernel, called rather than inlined, so that it has all registers to itself.
-#define CONNCOMP_PHASE __device__ __noinline__
+#define CONNCOMP_PHASE __noinline__
 // Declares `name`, a T* to the shared memory whose size is given at the launch.
 #define CONNCOMP_DYNAMIC_SHARED(T, name)                         \
   extern __shared__ __align__(16) unsigned char name##_memory[]; \
   T* const name = reinterpret_cast<T*>(name##_memory)
 #else
-#define CONNCOMP_ANYWHERE
 #define CONNCOMP_PHASE inline
 #ifndef CONNCOMP_INTERLEAVE
 #define CONNCOMP_INTERLEAVE()

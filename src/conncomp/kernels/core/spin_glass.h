@@ -43,29 +43,25 @@ struct GlassReplicas {
   int32_t rule;
   int32_t per_sample;  // replicas that share couplings
 
-  CONNCOMP_ANYWHERE int64_t first_group() const { return first / kGroup; }
-  CONNCOMP_ANYWHERE int64_t groups() const { return (first + count + kGroup - 1) / kGroup - first_group(); }
-  CONNCOMP_ANYWHERE int begin(int64_t group) const { return group == 0 ? int(first % kGroup) : 0; }
-  CONNCOMP_ANYWHERE int end(int64_t group) const {
+  int64_t first_group() const { return first / kGroup; }
+  int64_t groups() const { return (first + count + kGroup - 1) / kGroup - first_group(); }
+  int begin(int64_t group) const { return group == 0 ? int(first % kGroup) : 0; }
+  int end(int64_t group) const {
     const int64_t last = first % kGroup + count - group * kGroup;
     return last < kGroup ? int(last) : kGroup;
   }
-  CONNCOMP_ANYWHERE Bits64 bits(int64_t group) const {
+  Bits64 bits(int64_t group) const {
     return (~Bits64(0) >> (kGroup - end(group))) & (~Bits64(0) << begin(group));
   }
-  CONNCOMP_ANYWHERE int64_t replica(int64_t group, int bit) const {
-    return group * kGroup + bit - first % kGroup;
-  }
-  CONNCOMP_ANYWHERE BitPlace place(int64_t replica) const {
+  int64_t replica(int64_t group, int bit) const { return group * kGroup + bit - first % kGroup; }
+  BitPlace place(int64_t replica) const {
     const int64_t bit = first % kGroup + replica;
     return {bit / kGroup, int(bit % kGroup)};
   }
-  CONNCOMP_ANYWHERE Draws draws(int64_t group, Bits32 step) const {
-    return {seed, Bits64(first_group() + group), step};
-  }
+  Draws draws(int64_t group, Bits32 step) const { return {seed, Bits64(first_group() + group), step}; }
 };
 
-CONNCOMP_ANYWHERE inline int glass_colours(const Lattice& lattice) {
+inline int glass_colours(const Lattice& lattice) {
   for (int axis = 0; axis < kLatticeAxes; ++axis)
     if (lattice.is_odd_ring(axis)) return 3;
   return 2;
@@ -74,8 +70,8 @@ CONNCOMP_ANYWHERE inline int glass_colours(const Lattice& lattice) {
 struct ColouredSites {
   int32_t begin, end;
 };
-CONNCOMP_ANYWHERE inline ColouredSites sites_of_colour(const Lattice& lattice, int colours, int colour,
-                                                       const int32_t (&row)[kRowAxis]) {
+inline ColouredSites sites_of_colour(
+    const Lattice& lattice, int colours, int colour, const int32_t (&row)[kRowAxis]) {
   for (int axis = 0; axis < kRowAxis; ++axis)
     colour -= lattice.is_odd_ring(axis) && row[axis] == lattice.length[axis] - 1 ? 2 : row[axis] & 1;
   colour = (colour % colours + colours) % colours;
@@ -83,10 +79,8 @@ CONNCOMP_ANYWHERE inline ColouredSites sites_of_colour(const Lattice& lattice, i
   if (colour < 2) return {colour, length - odd};
   return {length - odd, length};
 }
-CONNCOMP_ANYWHERE inline int32_t most_of_colour(const Lattice& lattice) {
-  return int32_t((lattice.length[kRowAxis] + 1) / 2);
-}
-CONNCOMP_ANYWHERE inline void place_row(const Lattice& lattice, Bits32 number, int32_t (&row)[kRowAxis]) {
+inline int32_t most_of_colour(const Lattice& lattice) { return int32_t((lattice.length[kRowAxis] + 1) / 2); }
+inline void place_row(const Lattice& lattice, Bits32 number, int32_t (&row)[kRowAxis]) {
   for (int axis = kRowAxis - 1; axis >= 0; --axis) {
     row[axis] = 0;
     if (lattice.length[axis] == 1) continue;
@@ -97,13 +91,12 @@ CONNCOMP_ANYWHERE inline void place_row(const Lattice& lattice, Bits32 number, i
 }
 
 // A site and its neighbours along the model's axes, the last of the lattice. Index: of one or several.
-template <int axes, class Index>
-struct GlassSite {
+template <int axes, class Index> struct GlassSite {
   Index site, next[axes], previous[axes];
 };
 template <int axes>
-CONNCOMP_ANYWHERE inline GlassSite<axes, int32_t> glass_site(const Lattice& lattice,
-                                                             const int32_t (&row)[kRowAxis], int32_t x) {
+inline GlassSite<axes, int32_t> glass_site(
+    const Lattice& lattice, const int32_t (&row)[kRowAxis], int32_t x) {
   GlassSite<axes, int32_t> place{0, {}, {}};
   for (int axis = 0; axis < kRowAxis; ++axis)
     place.site = (place.site + row[axis]) * int32_t(lattice.length[axis + 1]);
@@ -120,15 +113,13 @@ CONNCOMP_ANYWHERE inline GlassSite<axes, int32_t> glass_site(const Lattice& latt
   return place;
 }
 
-template <int axes, bool whole, class Word>
-struct GlassUpdate {
+template <int axes, bool whole, class Word> struct GlassUpdate {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>, kKinds = kMiddle + 1;
   Word flips_if, otherwise;  // new spins, where what is decided by chance happens, and where not
   Chances<kKinds, Word> chances;
 
   // Words has spin(index), and negative(axis, index) and bond(axis, index) of the bond from there.
-  template <class Index, class Words>
-  CONNCOMP_ANYWHERE GlassUpdate(const GlassSite<axes, Index>& place, const Words& words, int rule) {
+  template <class Index> GlassUpdate(const GlassSite<axes, Index>& place, const auto& words, int rule) {
     const Word spin = words.spin(place.site), ones = spin | ~spin;
     // Metropolis counts satisfied bonds, the heat bath neighbours that want the spin up.
     const Word reference = rule == kGlassMetropolis ? ~spin : ones ^ ones;
@@ -153,14 +144,10 @@ struct GlassUpdate {
         chances.kind[k] = levels.exactly(kMiddle + k) | levels.exactly(kMiddle - k);
     }
   }
-  CONNCOMP_ANYWHERE Word spins(Word happened) const {
-    return (flips_if & happened) | (otherwise & ~happened);
-  }
+  Word spins(Word happened) const { return (flips_if & happened) | (otherwise & ~happened); }
 
  private:
-  template <class Index, class Words>
-  CONNCOMP_ANYWHERE static void add(Levels<2 * kMiddle, Word>& levels, Word wish, const Words& words,
-                                    int axis, Index from) {
+  static void add(Levels<2 * kMiddle, Word>& levels, Word wish, const auto& words, int axis, auto from) {
     if constexpr (whole) {
       levels.add(wish);
     } else {
@@ -173,9 +160,8 @@ struct GlassUpdate {
 
 // Decides what no digit before `block` has. `table` has the digits of all kinds, a row a digit.
 template <int kinds>
-CONNCOMP_ANYWHERE inline Bits64 decide(const Draws& draws, int32_t site, int block,
-                                       const Chances<kinds, Bits64>& chances, const Bits64* table,
-                                       Outcome<Bits64> outcome) {
+inline Bits64 decide(const Draws& draws, int32_t site, int block, const Chances<kinds, Bits64>& chances,
+    const Bits64* table, Outcome<Bits64> outcome) {
   for (; outcome.undecided != 0 && 2 * block < kGlassDigitCount; ++block) {
     const PhiloxBlock bits = draws(kGlassDigits, Bits64(site), 0, block);
     for (int k = 0; k < 2; ++k)
@@ -189,14 +175,14 @@ constexpr int kLogarithmPlaces = 128;
 struct Logarithm {
   const Bits32* table;  // for each place both
 
-  CONNCOMP_ANYWHERE static int highest_bit(Bits64 x) {
+  static int highest_bit(Bits64 x) {
 #ifdef __CUDA_ARCH__
     return 63 - __clzll((long long)x);
 #else
     return 63 - __builtin_clzll(x);
 #endif
   }
-  CONNCOMP_ANYWHERE Bits32 operator()(Bits32 u) const {
+  Bits32 operator()(Bits32 u) const {
     constexpr Bits64 kLnTwo = 2977044472u;  // in units of 2^-32, rounded
     const Bits64 x = Bits64(u) << 1 | 1;    // in units of 2^-33
     const int power = highest_bit(x);
@@ -212,22 +198,20 @@ struct Logarithm {
 struct GlassTemperature {
   Bits32 factor, shift;
 
-  CONNCOMP_ANYWHERE int64_t operator*(Bits32 logarithm) const {
-    return int64_t(Bits64(logarithm) * factor >> shift);
-  }
+  int64_t operator*(Bits32 logarithm) const { return int64_t(Bits64(logarithm) * factor >> shift); }
 };
 
 // Whether Metropolis, with -ln a in units of 2^-27 and the number u, takes what costs half of its energy.
 constexpr Bits32 kLn16By15 = 8662214;
-CONNCOMP_ANYWHERE inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm& logarithm,
-                                       const GlassTemperature& temperature) {
+inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm& logarithm,
+    const GlassTemperature& temperature) {
   if (minus_ln_a == 0 && lost <= 0) return true;
   const Bits32 minus_ln = logarithm(u);
   return minus_ln >= minus_ln_a && lost <= temperature * (minus_ln - minus_ln_a);
 }
 
-CONNCOMP_ANYWHERE inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u,
-                                            const Logarithm& logarithm, const GlassTemperature& temperature) {
+inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u, const Logarithm& logarithm,
+    const GlassTemperature& temperature) {
   if (rule == kGlassHeatBath) {
     const Bits32 a = logarithm(~u), b = logarithm(u);
     const int64_t bound = a > b ? temperature * (a - b) : -(temperature * (b - a));
@@ -243,11 +227,10 @@ struct GlassCouplings {
   const int32_t* fields;     // sample, site; or null
 };
 
-template <int axes, class Words, class Draw>
-CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
-                                                const GlassSite<axes, int32_t>& place, const Words& words,
-                                                const GlassCouplings& numbers, const Logarithm& logarithm,
-                                                const GlassTemperature* temperatures, const Draw& draw) {
+template <int axes>
+inline Bits64 spins_in_fields(const GlassReplicas& replicas, int64_t group,
+    const GlassSite<axes, int32_t>& place, const auto& words, const GlassCouplings& numbers,
+    const Logarithm& logarithm, const GlassTemperature* temperatures, const auto& draw) {
   const int64_t sites = replicas.lattice.sites();
   Bits64 wishes[2 * axes];
   for (int axis = 0; axis < axes; ++axis) {
@@ -275,17 +258,16 @@ CONNCOMP_ANYWHERE inline Bits64 spins_in_fields(const GlassReplicas& replicas, i
     int64_t field = own;
 #pragma unroll
     for (int k = 0; k < 2 * axes; ++k) field += wishes[k] >> bit & 1 ? coupling[k] : -coupling[k];
-    const bool up = spin_in_field(replicas.rule, spins >> bit & 1, field, block.word[bit % 4], logarithm,
-                                  temperatures[replica]);
+    const bool up = spin_in_field(
+        replicas.rule, spins >> bit & 1, field, block.word[bit % 4], logarithm, temperatures[replica]);
     changed |= Bits64(up) << bit;
   }
   return changed;
 }
 
-template <int axes, class Words>
-CONNCOMP_ANYWHERE inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
-                                              const GlassSite<axes, int32_t>& place, const Words& words,
-                                              const GlassCouplings& numbers) {
+template <int axes>
+inline int64_t gain_of_site(const GlassReplicas& replicas, int64_t replica, int bit,
+    const GlassSite<axes, int32_t>& place, const auto& words, const GlassCouplings& numbers) {
   const int64_t sites = replicas.lattice.sites(), sample = replica / replicas.per_sample;
   const bool up = words.spin(place.site) >> bit & 1;
   const int32_t* const at = numbers.couplings + sample * axes * sites;
@@ -299,4 +281,4 @@ CONNCOMP_ANYWHERE inline int64_t gain_of_site(const GlassReplicas& replicas, int
   return gain;
 }
 
-}  // namespace conncomp
+}

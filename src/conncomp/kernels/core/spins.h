@@ -93,15 +93,13 @@ struct Lattice {
   int32_t states;    // q; of vectors of more than three components, how many these are
   int32_t planes;    // of words: as many as q - 1 has digits
 
-  CONNCOMP_ANYWHERE bool closes(int axis) const { return periodic >> axis & 1; }
-  CONNCOMP_ANYWHERE bool is_odd_ring(int axis) const {
-    return closes(axis) && length[axis] % 2 == 1 && length[axis] > 1;
-  }
-  CONNCOMP_ANYWHERE int64_t columns() const { return (length[kRowAxis] + kWordSites - 1) / kWordSites; }
-  CONNCOMP_ANYWHERE int64_t rows() const { return length[0] * length[1] * length[2]; }
-  CONNCOMP_ANYWHERE int64_t words() const { return rows() * columns(); }
-  CONNCOMP_ANYWHERE int64_t sites() const { return rows() * length[kRowAxis]; }
-  CONNCOMP_ANYWHERE Bits64 sites_of(int64_t column) const {
+  bool closes(int axis) const { return periodic >> axis & 1; }
+  bool is_odd_ring(int axis) const { return closes(axis) && length[axis] % 2 == 1 && length[axis] > 1; }
+  int64_t columns() const { return (length[kRowAxis] + kWordSites - 1) / kWordSites; }
+  int64_t rows() const { return length[0] * length[1] * length[2]; }
+  int64_t words() const { return rows() * columns(); }
+  int64_t sites() const { return rows() * length[kRowAxis]; }
+  Bits64 sites_of(int64_t column) const {
     const int64_t behind = length[kRowAxis] - column * kWordSites;
     return behind < kWordSites ? (Bits64(1) << behind) - 1 : ~Bits64(0);
   }
@@ -112,21 +110,21 @@ struct Draws {
   Bits64 seed, replica;
   Bits32 step;
 
-  CONNCOMP_ANYWHERE PhiloxBlock operator()(Purpose purpose, Bits64 index, int axis = 0, int block = 0) const {
-    return philox(seed, index | replica << kReplicaShift, step,
-                  purpose | Bits32(axis) << 8 | Bits32(block) << 16);
+  PhiloxBlock operator()(Purpose purpose, Bits64 index, int axis = 0, int block = 0) const {
+    return philox(
+        seed, index | replica << kReplicaShift, step, purpose | Bits32(axis) << 8 | Bits32(block) << 16);
   }
 };
 
-CONNCOMP_ANYWHERE inline Bits64 half(const PhiloxBlock& block, int k) {
+inline Bits64 half(const PhiloxBlock& block, int k) {
   Bits64 bits;
   unpack(block, k, bits);
   return bits;
 }
 
 // Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used.
-CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                          Bits64 wanted, Purpose purpose = kBond, int blocks = 0) {
+inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted,
+    Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
   for (int block = blocks; undecided != 0 && probability != 0; ++block) {
     const PhiloxBlock bits = draws(purpose, word, axis, block);
@@ -144,7 +142,7 @@ struct WordPlace {
   int64_t word, at[kRowAxis], column;
 };
 template <class Count>  // has room for the number of words
-CONNCOMP_ANYWHERE inline WordPlace place_as(const Lattice& lattice, Count word) {
+inline WordPlace place_as(const Lattice& lattice, Count word) {
   Count row = word / Count(lattice.columns());
   WordPlace place{int64_t(word), {}, int64_t(word - row * Count(lattice.columns()))};
   for (int k = kRowAxis - 1; k >= 0; --k) {
@@ -155,26 +153,24 @@ CONNCOMP_ANYWHERE inline WordPlace place_as(const Lattice& lattice, Count word) 
   }
   return place;
 }
-CONNCOMP_ANYWHERE inline WordPlace place_of(const Lattice& lattice, int64_t word) {
+inline WordPlace place_of(const Lattice& lattice, int64_t word) {
   // Divisions of 64 bits take several times as long.
   return lattice.words() >> 32 == 0 ? place_as(lattice, Bits32(word)) : place_as(lattice, word);
 }
 
 // How many words a step along an axis before the last one moves.
-CONNCOMP_ANYWHERE inline int64_t word_stride(const Lattice& lattice, int axis) {
+inline int64_t word_stride(const Lattice& lattice, int axis) {
   int64_t stride = lattice.columns();
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
 // The word of the next, or previous, row along such an axis, whose words are a `stride` apart; -1 if there is
 // none.
-CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis,
-                                            int64_t stride) {
+inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis, int64_t stride) {
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
 }
-CONNCOMP_ANYWHERE inline int64_t previous_along(const Lattice& lattice, const WordPlace& place, int axis,
-                                                int64_t stride) {
+inline int64_t previous_along(const Lattice& lattice, const WordPlace& place, int axis, int64_t stride) {
   if (place.at[axis] > 0) return place.word - stride;
   return lattice.closes(axis) ? place.word + (lattice.length[axis] - 1) * stride : -1;
 }
@@ -185,11 +181,11 @@ struct NextSites {
   int last;      // along the last axis: that bit; else -1
   Bits64 sites;
 
-  CONNCOMP_ANYWHERE Bits64 operator()(const Bits64* plane, Bits64 bits) const {
+  Bits64 operator()(const Bits64* plane, Bits64 bits) const {
     return last < 0 ? plane[word] : bits >> 1 | (plane[word] & 1) << last;
   }
 };
-CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const WordPlace& place, int axis) {
+inline NextSites next_sites(const Lattice& lattice, const WordPlace& place, int axis) {
   const Bits64 sites = lattice.sites_of(place.column);
   if (axis < kRowAxis) {
     const int64_t next = next_along(lattice, place, axis, word_stride(lattice, axis));
@@ -201,8 +197,8 @@ CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const Word
   return {place.word - place.column, last, sites & ~closing};
 }
 
-CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t word,
-                                                const NextSites& next) {
+inline Bits64 satisfied_bonds(
+    const Lattice& lattice, const Bits64* spins, int64_t word, const NextSites& next) {
   Bits64 equal = next.sites;
   for (int k = 0; k < lattice.planes && equal != 0; ++k) {
     const Bits64* const plane = spins + k * lattice.words();
@@ -210,20 +206,17 @@ CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bi
   }
   return equal;
 }
-CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins,
-                                                const WordPlace& place, int axis) {
+inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, const WordPlace& place, int axis) {
   return satisfied_bonds(lattice, spins, place.word, next_sites(lattice, place, axis));
 }
 
 // Coins of sites from 64 * word on: for q = 2 the new states of clusters whose smallest sites they are.
-CONNCOMP_ANYWHERE inline Bits64 draw_coins(const Draws& draws, int64_t word) {
-  return half(draws(kCoin, Bits64(word)), 0);
-}
+inline Bits64 draw_coins(const Draws& draws, int64_t word) { return half(draws(kCoin, Bits64(word)), 0); }
 // The new state of a cluster in a Swendsen-Wang update: any of q > 2, and any of q.
-CONNCOMP_ANYWHERE inline int draw_one_of_several(const Draws& draws, int64_t root, int states) {
+inline int draw_one_of_several(const Draws& draws, int64_t root, int states) {
   return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
 }
-CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, int states) {
+inline int draw_any_state(const Draws& draws, int64_t root, int states) {
   if (states == 2) return int(draw_coins(draws, root / kWordSites) >> root % kWordSites & 1);
   return draw_one_of_several(draws, root, states);
 }
@@ -231,13 +224,58 @@ CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, in
 struct ClusterDraw {
   Bits64 state, decision;
 
-  CONNCOMP_ANYWHERE int another_state(int states, int old) const {
+  int another_state(int states, int old) const {
     return int((Bits64(old) + 1 + below(state, Bits64(states - 1))) % Bits64(states));
   }
 };
-CONNCOMP_ANYWHERE inline ClusterDraw draw_cluster(const Draws& draws, int64_t root) {
+inline ClusterDraw draw_cluster(const Draws& draws, int64_t root) {
   const PhiloxBlock block = draws(kCluster, Bits64(root));
   return {half(block, 0), half(block, 1)};
 }
 
-}  // namespace conncomp
+// Where a site is in the words of a lattice.
+struct SitePlace {
+  int64_t word;
+  int bit;
+
+  SitePlace(const Lattice& lattice, int64_t site) {
+    const int64_t length = lattice.length[kRowAxis], x = site % length;
+    word = site / length * lattice.columns() + x / kWordSites;
+    bit = int(x % kWordSites);
+  }
+};
+// The state at a bit of words, whose digits are `stride` words apart.
+inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
+  int state = 0;
+  for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
+  return state;
+}
+inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
+  return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
+}
+
+// The tiles that a lattice is cut into, with a chosen site in each.
+struct ChoiceTiles {
+  int64_t length[kLatticeAxes];
+
+  int64_t count(const Lattice& lattice) const {
+    int64_t tiles = 1;
+    for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / length[k];
+    return tiles;
+  }
+  int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
+    Bits64 sites = 1;
+    for (int64_t edge : length) sites *= Bits64(edge);
+    int64_t in_tile = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
+    for (int k = kLatticeAxes - 1; k >= 0; --k) {
+      const int64_t tiles = lattice.length[k] / length[k];
+      site += (tile % tiles * length[k] + in_tile % length[k]) * stride;
+      tile /= tiles;
+      in_tile /= length[k];
+      stride *= lattice.length[k];
+    }
+    return site;
+  }
+};
+
+}

@@ -26,10 +26,8 @@ struct Waves {
   int32_t cell, count;
   Wave wave[kMostWaves];
 
-  CONNCOMP_ANYWHERE bool is_along_row(int k) const {
-    return wave[k].stride == cell && wave[k].length * cell == row;
-  }
-  CONNCOMP_ANYWHERE Phase at(int k, int64_t site) const {
+  bool is_along_row(int k) const { return wave[k].stride == cell && wave[k].length * cell == row; }
+  Phase at(int k, int64_t site) const {
     const Wave& of = wave[k];
     const Bits32 place = Bits32(site);  // of fewer than 2^31, which is divided sooner
     if (is_along_row(k)) return of.phases[place % Bits32(row)];
@@ -38,11 +36,11 @@ struct Waves {
   }
 };
 
-CONNCOMP_ANYWHERE inline int64_t waved(int32_t value, int32_t phase) {
+inline int64_t waved(int32_t value, int32_t phase) {
   constexpr int kShift = 2 * kProjectionBits - kMeasureBits;
   return (int64_t(value) * phase + (int64_t(1) << (kShift - 1))) >> kShift;
 }
-CONNCOMP_ANYWHERE inline int64_t waved_in_cluster(int32_t value, int32_t phase) {
+inline int64_t waved_in_cluster(int32_t value, int32_t phase) {
   return (int64_t(value) * phase + (int64_t(1) << (kProjectionBits - 1))) >> kProjectionBits;
 }
 
@@ -51,18 +49,14 @@ struct WavedStates {
   struct Mirror {};
   const Lattice lattice;
 
-  CONNCOMP_ANYWHERE explicit WavedStates(const Lattice& lattice) : lattice(lattice) {}
-  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
-  CONNCOMP_ANYWHERE static int components(const Lattice& lattice) {
-    return lattice.states == 2 ? 1 : lattice.states;
-  }
-  CONNCOMP_ANYWHERE int64_t row_of(int64_t site) const {
+  explicit WavedStates(const Lattice& lattice) : lattice(lattice) {}
+  static int64_t length(const Lattice& lattice) { return lattice.words() * lattice.planes; }
+  static int components(const Lattice& lattice) { return lattice.states == 2 ? 1 : lattice.states; }
+  int64_t row_of(int64_t site) const {
     return Bits32(site) / Bits32(lattice.length[kRowAxis]) * lattice.columns();
   }
-  CONNCOMP_ANYWHERE int64_t place_of(int64_t site) const {
-    return Bits32(site) % Bits32(lattice.length[kRowAxis]);
-  }
-  CONNCOMP_ANYWHERE int32_t value_at(const Spin* row, int64_t place, int component) const {
+  int64_t place_of(int64_t site) const { return Bits32(site) % Bits32(lattice.length[kRowAxis]); }
+  int32_t value_at(const Spin* row, int64_t place, int component) const {
     const Spin* word = row + place / kWordSites;
     int state = 0;
     for (int plane = 0; plane < lattice.planes; ++plane, word += lattice.words())
@@ -70,32 +64,31 @@ struct WavedStates {
     if (lattice.states == 2) return kOneOfStructure - 2 * state * kOneOfStructure;
     return state == component ? kOneOfStructure : 0;
   }
-  CONNCOMP_ANYWHERE int32_t value(const Spin* spins, int64_t site, int component) const {
+  int32_t value(const Spin* spins, int64_t site, int component) const {
     return value_at(spins + row_of(site), place_of(site), component);
   }
-  CONNCOMP_ANYWHERE Mirror mirror(const Draws&) const { return {}; }
+  Mirror mirror(const Draws&) const { return {}; }
   // The spins of a cluster are equal.
-  CONNCOMP_ANYWHERE int32_t projection(const Mirror&, const Spin*, int64_t) const { return kOneOfStructure; }
+  int32_t projection(const Mirror&, const Spin*, int64_t) const { return kOneOfStructure; }
 };
 
-template <class Vectors>
-struct WavedVectors {
+template <class Vectors> struct WavedVectors {
   using Spin = typename Vectors::Spin;
   using Mirror = typename Vectors::Mirror;
   const Vectors vectors;
 
-  CONNCOMP_ANYWHERE explicit WavedVectors(const Lattice& lattice) : vectors(lattice) {}
-  CONNCOMP_ANYWHERE static int64_t length(const Lattice& lattice) { return lattice.sites(); }
-  CONNCOMP_ANYWHERE static int components(const Lattice& lattice) {
+  explicit WavedVectors(const Lattice& lattice) : vectors(lattice) {}
+  static int64_t length(const Lattice& lattice) { return lattice.sites(); }
+  static int components(const Lattice& lattice) {
     return Vectors::kComponents < 4 ? Vectors::kComponents : lattice.states;
   }
-  CONNCOMP_ANYWHERE int32_t value(const Spin* spins, int64_t site, int component) const {
+  int32_t value(const Spin* spins, int64_t site, int component) const {
     return vectors.components(spins[site]).of[component];
   }
-  CONNCOMP_ANYWHERE Mirror mirror(const Draws& draws) const { return vectors.mirror(draws, 0); }
-  CONNCOMP_ANYWHERE int32_t projection(const Mirror& mirror, const Spin* spins, int64_t site) const {
+  Mirror mirror(const Draws& draws) const { return vectors.mirror(draws, 0); }
+  int32_t projection(const Mirror& mirror, const Spin* spins, int64_t site) const {
     return vectors.projection(mirror, spins[site]);
   }
 };
 
-}  // namespace conncomp
+}

@@ -17,28 +17,24 @@ enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate, kLeading };
 
 // Told of every path and every step; counts none.
 struct Uncounted {
-  CONNCOMP_ANYWHERE void start() {}
-  CONNCOMP_ANYWHERE void step() {}
+  void start() {}
+  void step() {}
 };
 
 // Told of every union, by the entry that is no root any more; counts none.
 struct Unreported {
-  template <class Index>
-  CONNCOMP_ANYWHERE void united(Index) {}
+  void united(auto) {}
 };
-template <class Unions>
-constexpr bool kAreReported = true;
-template <>
-inline constexpr bool kAreReported<Unreported> = false;
+template <class Unions> constexpr bool kAreReported = true;
+template <> inline constexpr bool kAreReported<Unreported> = false;
 
 // Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
-template <class Index>
-CONNCOMP_ANYWHERE inline bool leads_to(Index entry, Index parent) {
+template <class Index> inline bool leads_to(Index entry, Index parent) {
   return sizeof(Index) == 4 ? uint32_t(parent) < uint32_t(entry) : uint64_t(parent) < uint64_t(entry);
 }
 
 template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
-CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, Path&& path = Path()) {
+inline Index find_from(Index* parent, Index v, Index current, Path&& path = Path()) {
   path.start();
   if (!leads_to(v, current)) return v;
   path.step();
@@ -64,7 +60,7 @@ CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, 
 }
 
 template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
-CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()) {
+inline Index find(Index* parent, Index v, Path&& path = Path()) {
   return find_from<Access, jump>(parent, v, Access::load(parent + v), path);
 }
 
@@ -72,7 +68,7 @@ CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()
 // entry with a parent meanwhile gives way to it without a search the first time; where many unite one large
 // set, a search is faster. Two branches: threads of a warp take turns, and finish a grid 1.5 times sooner.
 template <class Access, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
+inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   for (bool searches = false; a != b; searches = true) {
     if (a < b) {
       const Index seen = Access::compare_exchange(parent + b, b, a);
@@ -94,7 +90,7 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& un
 // by 3, and has to unite 4 and 3; 5-1 links 3 to 1, 4-1 links 4 to 1, and 5-3 finds 4 and 3 united: reports
 // 5-4, 5-1 and 4-1 leave out 3. Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020.
 template <class Access, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
+inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {
     const Index low = a < b ? a : b, high = a < b ? b : a;
     const Index seen = Access::fetch_min(parent + high, low);
@@ -107,8 +103,8 @@ CONNCOMP_ANYWHERE inline Index hook_lowest(Index* parent, Index a, Index b, Unio
 }
 
 template <class Access, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
-                                         Unions&& unions = Unions()) {
+inline void unite_from(
+    Index* parent, Index a, Index above_a, Index b, Index above_b, Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
   a = find_from<Access>(parent, a, above_a), b = find_from<Access>(parent, b, above_b);
   if constexpr (sizeof(Index) >= kLeastMinimum && !kAreReported<Unions>)
@@ -118,13 +114,12 @@ CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, 
 }
 
 template <class Access, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline void unite(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
+inline void unite(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   unite_from<Access>(parent, a, Access::load(parent + a), b, Access::load(parent + b), unions);
 }
 
 // Whether a and b are in one set, while others unite: the first root must still be one after the second.
-template <class Access, class Index>
-CONNCOMP_ANYWHERE inline bool in_one_set(Index* parent, Index a, Index b) {
+template <class Access, class Index> inline bool in_one_set(Index* parent, Index a, Index b) {
   for (;;) {
     a = find<Access>(parent, a);
     b = find<Access>(parent, b);
@@ -134,19 +129,15 @@ CONNCOMP_ANYWHERE inline bool in_one_set(Index* parent, Index a, Index b) {
 }
 
 // Access, but a store never raises an entry.
-template <class Access>
-struct Lowering : Access {
-  template <class T>
-  CONNCOMP_ANYWHERE static void store(T* at, T value) {
-    Access::fetch_min(at, value);
-  }
+template <class Access> struct Lowering : Access {
+  template <class T> static void store(T* at, T value) { Access::fetch_min(at, value); }
 };
 
 // Points v, whose parent has just been `current`, to its root, which it returns, when all is united. finish =
 // 1: intermediate jumping, which only lowers entries, lest it undo others' stores, 2: multiple, 3: single.
 template <class Access, int finish, class Index, class Path = Uncounted>
-CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current, Path&& path = Path()) {
-  static_assert(finish >= 1 && finish <= 3, "");
+inline Index finish_path(Index* parent, Index v, Index current, Path&& path = Path()) {
+  static_assert(finish >= 1 && finish <= 3);
   if constexpr (finish == 1) {
     const Index root = find_from<Lowering<Access>, Jump::kIntermediate>(parent, v, current, path);
     Lowering<Access>::store(parent + v, root);
@@ -156,9 +147,8 @@ CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current
   }
 }
 
-template <class Vertex>
-CONNCOMP_ANYWHERE inline bool is_vertex(Vertex v, int64_t vertices) {
+inline bool is_vertex(auto v, int64_t vertices) {
   return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
 }
 
-}  // namespace conncomp
+}

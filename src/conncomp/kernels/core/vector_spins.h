@@ -49,7 +49,7 @@ struct BondStrength {
 };
 
 // Adds the square of a cluster's sum of projections, rounded to 2^-16, as three limbs of 32 bits.
-CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjectedLimbs]) {
+inline void add_square(int64_t sum, int64_t (&limbs)[kProjectedLimbs]) {
   constexpr int kShift = kProjectionBits - 16;
   const Bits64 size = ((sum < 0 ? 0 - Bits64(sum) : Bits64(sum)) + (1 << (kShift - 1))) >> kShift,
                low = Bits32(size), high = size >> 32, cross = 2 * low * high + (low * low >> 32);
@@ -58,11 +58,11 @@ CONNCOMP_ANYWHERE inline void add_square(int64_t sum, int64_t (&limbs)[kProjecte
   limbs[2] += int64_t(high * high + (cross >> 32));
 }
 
-CONNCOMP_ANYWHERE inline Bits32 upper(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 32); }
+inline Bits32 upper(Bits32 a, Bits32 b) { return Bits32(Bits64(a) * b >> 32); }
 
 // The sine, in units of 2^-30, of an angle up to a quarter turn, given its square, both in units of 2^-31.
 // Coefficient k is in units of 2^-(31 + k), as an upper half is half of a product.
-CONNCOMP_ANYWHERE inline int32_t sine_of_quarter(Bits32 angle, Bits32 square) {
+inline int32_t sine_of_quarter(Bits32 angle, Bits32 square) {
   Bits32 sum = 5506309u - upper(235834u, square);
   sum = 80430268u - upper(sum, square);
   sum = 684554253u - upper(sum, square);
@@ -71,7 +71,7 @@ CONNCOMP_ANYWHERE inline int32_t sine_of_quarter(Bits32 angle, Bits32 square) {
   return int32_t(upper(sum, angle));
 }
 // sin(2 pi u / 2^17) in units of 2^-30.
-CONNCOMP_ANYWHERE inline int32_t sine(Bits32 u) {
+inline int32_t sine(Bits32 u) {
   constexpr Bits32 kHalfTurn = 1 << 16;
   const Bits32 within = u & (kHalfTurn - 1), back = kHalfTurn - within, angle = within < back ? within : back;
   const int32_t value = sine_of_quarter(angle << 16, 2 * angle * angle);
@@ -79,7 +79,7 @@ CONNCOMP_ANYWHERE inline int32_t sine(Bits32 u) {
 }
 
 // 2^-(f / 2^32) in units of 2^-31.
-CONNCOMP_ANYWHERE inline Bits32 power_below_one(Bits32 f) {
+inline Bits32 power_below_one(Bits32 f) {
   Bits32 sum = 2774097u - upper(246920u, f);
   sum = 20609764u - upper(sum, f);
   sum = 119183791u - upper(sum, f);
@@ -89,25 +89,22 @@ CONNCOMP_ANYWHERE inline Bits32 power_below_one(Bits32 f) {
 }
 
 // The largest integer whose square is at most n, which is below 2^62.
-CONNCOMP_ANYWHERE inline Bits32 square_root(Bits64 n) {
+inline Bits32 square_root(Bits64 n) {
   Bits64 root = 0;
   for (Bits64 bit = Bits64(1) << 30; bit != 0; bit >>= 1)
     if ((root | bit) * (root | bit) <= n) root |= bit;
   return Bits32(root);
 }
 
-CONNCOMP_ANYWHERE inline Bits32 magnitude(int32_t number) {
-  return number < 0 ? 0 - Bits32(number) : Bits32(number);
-}
+inline Bits32 magnitude(int32_t number) { return number < 0 ? 0 - Bits32(number) : Bits32(number); }
 
 // Whether a bond between such projections is active, given its random number and the coupling's sign.
-CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative,
-                                        Bits32 drawn) {
+inline bool is_active(int32_t p, int32_t q, const BondStrength& strength, int32_t negative, Bits32 drawn) {
   constexpr int kWhole = 26;
   constexpr Bits32 kSign = Bits32(1) << 31;
   const Bits32 product = upper(magnitude(p), magnitude(q)),
                x = upper((product < strength.most ? product : strength.most) << strength.left,
-                         strength.factor) >>
+                       strength.factor) >>
                    strength.right,
                whole = x >> kWhole,
                inactive = power_below_one(x << (32 - kWhole)) >> (whole < 31 ? whole : 31);
@@ -116,22 +113,19 @@ CONNCOMP_ANYWHERE inline bool is_active(int32_t p, int32_t q, const BondStrength
 }
 
 // What is measured of vectors in units of 2^-30: products of two, components of cross products, and of one.
-template <int n>
-struct Cartesian {
+template <int n> struct Cartesian {
   int32_t of[n];
 };
-template <int n>
-CONNCOMP_ANYWHERE inline int32_t product_of(const Cartesian<n>& a, const Cartesian<n>& b) {
+template <int n> inline int32_t product_of(const Cartesian<n>& a, const Cartesian<n>& b) {
   int64_t sum = 0;
   for (int k = 0; k < n; ++k) sum += int64_t(a.of[k]) * b.of[k];
   return int32_t(sum >> 32);
 }
-template <int n>
-CONNCOMP_ANYWHERE inline int32_t cross_of(const Cartesian<n>& a, const Cartesian<n>& b, int k) {
+template <int n> inline int32_t cross_of(const Cartesian<n>& a, const Cartesian<n>& b, int k) {
   const int i = n == 2 || k == 2 ? 0 : k + 1, j = n == 2 ? 1 : k == 0 ? 2 : k - 1;
   return int32_t((int64_t(a.of[i]) * b.of[j] - int64_t(a.of[j]) * b.of[i]) >> 32);
 }
-CONNCOMP_ANYWHERE inline int32_t measured_component(int32_t component) {
+inline int32_t measured_component(int32_t component) {
   constexpr int kShift = kProjectionBits - kMeasureBits;
   return (component + (1 << (kShift - 1))) >> kShift;
 }
@@ -139,7 +133,7 @@ CONNCOMP_ANYWHERE inline int32_t measured_component(int32_t component) {
 struct Vector3 {
   int32_t of[3];
 };
-CONNCOMP_ANYWHERE inline Vector3 draw_direction(const PhiloxBlock& block) {
+inline Vector3 draw_direction(const PhiloxBlock& block) {
   constexpr int64_t kOne = int64_t(1) << kProjectionBits, kRound = kOne / 2;
   const int32_t last = int32_t(block.word[0]) >> 1;
   const int64_t radius = square_root(Bits64(kOne * kOne - int64_t(last) * last));
@@ -156,21 +150,17 @@ struct Angle {
   static constexpr int kComponents = 2, kRotations = 1;
   static constexpr bool kHasVortices = true;
 
-  CONNCOMP_ANYWHERE static Spin first() { return 0; }  // along the first axis
-  CONNCOMP_ANYWHERE static Mirror mirror(const PhiloxBlock& block) { return {block.word[0] >> 16}; }
-  CONNCOMP_ANYWHERE static Spin start(const PhiloxBlock& block) { return Spin(block.word[0] >> 16); }
-  CONNCOMP_ANYWHERE static int32_t projection(const Mirror& mirror, Spin spin) {
-    return sine(2 * Bits32(spin) - mirror.twice);
-  }
-  CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) {
-    return Spin(mirror.twice - spin);
-  }
-  CONNCOMP_ANYWHERE static Cartesian<2> components(Spin spin) {
+  static Spin first() { return 0; }  // along the first axis
+  static Mirror mirror(const PhiloxBlock& block) { return {block.word[0] >> 16}; }
+  static Spin start(const PhiloxBlock& block) { return Spin(block.word[0] >> 16); }
+  static int32_t projection(const Mirror& mirror, Spin spin) { return sine(2 * Bits32(spin) - mirror.twice); }
+  static Spin reflected(const Mirror& mirror, Spin spin) { return Spin(mirror.twice - spin); }
+  static Cartesian<2> components(Spin spin) {
     constexpr Bits32 kQuarter = 1 << 15;
     return {{sine(2 * Bits32(spin) + kQuarter), sine(2 * Bits32(spin))}};
   }
   // How often angles turn around a plaquette, without its sign.
-  CONNCOMP_ANYWHERE static int vorticity(Spin a, Spin b, Spin c, Spin d) {
+  static int vorticity(Spin a, Spin b, Spin c, Spin d) {
     const int turned = int16_t(b - a) + int16_t(c - b) + int16_t(d - c) + int16_t(a - d);
     return (turned < 0 ? -turned : turned) >> 16;
   }
@@ -182,29 +172,29 @@ struct UnitVector {
   static constexpr int kComponents = 3, kRotations = 3;
   static constexpr bool kHasVortices = false;
 
-  CONNCOMP_ANYWHERE static int32_t number(Spin spin, int k) {
+  static int32_t number(Spin spin, int k) {
     constexpr int kAbove = 64 - kDirectionWidth;
     return int32_t(int64_t(spin << (kAbove - kDirectionWidth * k)) >> kAbove);
   }
-  CONNCOMP_ANYWHERE static Spin of_numbers(int32_t x, int32_t y, int32_t z) {
+  static Spin of_numbers(int32_t x, int32_t y, int32_t z) {
     constexpr Spin kMask = (Spin(1) << kDirectionWidth) - 1;
     return (Spin(Bits32(x)) & kMask) | (Spin(Bits32(y)) & kMask) << kDirectionWidth |
            (Spin(Bits32(z)) & kMask) << 2 * kDirectionWidth;
   }
-  CONNCOMP_ANYWHERE static Spin first() { return of_numbers(1 << kDirectionBits, 0, 0); }
-  CONNCOMP_ANYWHERE static Mirror mirror(const PhiloxBlock& block) { return draw_direction(block); }
-  CONNCOMP_ANYWHERE static Spin start(const PhiloxBlock& block) {
+  static Spin first() { return of_numbers(1 << kDirectionBits, 0, 0); }
+  static Mirror mirror(const PhiloxBlock& block) { return draw_direction(block); }
+  static Spin start(const PhiloxBlock& block) {
     constexpr int kShift = kProjectionBits - kDirectionBits, kRound = 1 << (kShift - 1);
     const Vector3 drawn = draw_direction(block);
-    return of_numbers((drawn.of[0] + kRound) >> kShift, (drawn.of[1] + kRound) >> kShift,
-                      (drawn.of[2] + kRound) >> kShift);
+    return of_numbers(
+        (drawn.of[0] + kRound) >> kShift, (drawn.of[1] + kRound) >> kShift, (drawn.of[2] + kRound) >> kShift);
   }
-  CONNCOMP_ANYWHERE static int32_t projection(const Mirror& mirror, Spin spin) {
+  static int32_t projection(const Mirror& mirror, Spin spin) {
     int64_t sum = 0;
     for (int k = 0; k < 3; ++k) sum += int64_t(number(spin, k)) * mirror.of[k];
     return int32_t(sum >> kDirectionBits);
   }
-  CONNCOMP_ANYWHERE static Spin reflected(const Mirror& mirror, Spin spin) {
+  static Spin reflected(const Mirror& mirror, Spin spin) {
     constexpr int kShift = 2 * kProjectionBits - kDirectionBits - 1, kSquared = 2 * kDirectionBits;
     const int64_t p = projection(mirror, spin);
     int32_t at[3];
@@ -217,11 +207,11 @@ struct UnitVector {
       at[k] -= int32_t((at[k] * excess + (int64_t(1) << kSquared)) >> (kSquared + 1));
     return of_numbers(at[0], at[1], at[2]);
   }
-  CONNCOMP_ANYWHERE static Cartesian<3> components(Spin spin) {
+  static Cartesian<3> components(Spin spin) {
     constexpr int kUnits = 1 << (kProjectionBits - kDirectionBits);
     return {{number(spin, 0) * kUnits, number(spin, 1) * kUnits, number(spin, 2) * kUnits}};
   }
-  CONNCOMP_ANYWHERE static int vorticity(Spin, Spin, Spin, Spin) { return 0; }
+  static int vorticity(Spin, Spin, Spin, Spin) { return 0; }
 };
 
-}  // namespace conncomp
+}

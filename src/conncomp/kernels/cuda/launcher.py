@@ -271,7 +271,8 @@ def compile_options(file: str) -> tuple[str, ...]:
     for name in sorted(includes(file)):
         digest.update((SOURCES / name).read_bytes())
     return (
-        "-std=c++17",
+        "-std=c++20",
+        "-default-device",  # functions need no __device__: those of core/ are plain C++
         "-fmad=false",  # floating-point results are those of the CPU, to the last bit
         "-device-int128",  # sums of products of coordinates need 128 bits
         f"-I{SOURCES}",

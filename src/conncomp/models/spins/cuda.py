@@ -62,11 +62,11 @@ MOST_REPEATED_SITES = 1 << 19
 # Sites a multiprocessor: of more, clusters are found by bricks of sites, of fewer by single ones.
 MOST_OF_MULTIPROCESSOR = 6144
 
-# ``Choice`` and ``ChoiceTiles`` of ``clusters.cuh``.
+# ``Choice`` of ``clusters.cuh`` and ``ChoiceTiles`` of ``core/spins.h``.
 _CHOICE = np.dtype(
     [("chosen", "u8"), ("words", "i8"), ("p_flip", "u8"), ("always", "?")], align=True
 )
-_CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
+_CHOICE_TILES = np.dtype([("length", "i8", MOST_AXES)])
 
 
 class WordEngine(SpinEngine):

@@ -24,7 +24,7 @@ struct SeamBox {
   int64_t extent[kMostSeamAxes];     // along axes in any order; links go along the last one first
   int64_t stride[kMostSeamAxes], value_stride[kMostSeamAxes];
 
-  CONNCOMP_ANYWHERE Winding winding() const {
+  Winding winding() const {
     Winding winding;
     for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = int32_t(periods[k]);
     return winding;
@@ -35,8 +35,8 @@ struct Seams {
   int64_t rank, boxes, links;  // links of an item
   int64_t items, item_size, item_stride;
 
-  CONNCOMP_ANYWHERE int64_t item_of(int64_t link) const { return items == 1 ? 0 : link / links; }
-  CONNCOMP_ANYWHERE const SeamBox& box_of(const SeamBox* box, int64_t link) const {
+  int64_t item_of(int64_t link) const { return items == 1 ? 0 : link / links; }
+  const SeamBox& box_of(const SeamBox* box, int64_t link) const {
     int64_t low = 0, high = boxes;
     while (high - low > 1) {
       const int64_t middle = (low + high) / 2;
@@ -50,7 +50,7 @@ struct SeamEnd {
   int64_t index, value;  // the latter is an offset
   int64_t left;          // the links that go on along the last axis of the box, this one among them
 };
-CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, int64_t link) {
+inline SeamEnd end_of(const Seams& seams, const SeamBox& box, int64_t link) {
   SeamEnd end{box.from, box.from_value, 0};
   // There are fewer links than 2^31, and numbers of 32 bits are divided in a fifth of the time.
   uint32_t place = uint32_t(link - box.first);
@@ -66,20 +66,18 @@ CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, 
 }
 
 // An array labelled with all axes open, from 1 on in each item, and the seam links it may have.
-template <class Rule, class Label>
-struct SeamArray {
+template <class Rule, class Label> struct SeamArray {
   Seams seams;
   const SeamBox* box;
   Rule rule;
   const typename Rule::Value* values;
   const Label* labels;
 
-  CONNCOMP_ANYWHERE int64_t links() const { return seams.items * seams.links; }
+  int64_t links() const { return seams.items * seams.links; }
 
   // Calls body(from, to) with the keys of a link's ends; values are read only if wanted(from, to).
-  template <class Wanted, class Body>
-  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, Wanted&& wanted,
-                                   Body&& body) const {
+  void with_link(
+      int64_t item, const SeamBox& seam_box, const SeamEnd& end, auto&& wanted, auto&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;
     const Label from = label[0], to = label[seam_box.distance];
     if ((from <= 0) | (to <= 0)) return;
@@ -94,4 +92,4 @@ struct SeamArray {
   }
 };
 
-}  // namespace conncomp
+}

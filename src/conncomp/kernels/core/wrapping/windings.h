@@ -19,24 +19,24 @@ constexpr int kMostClosedAxes = 4;
 struct Winding {
   int32_t along[kMostClosedAxes];
 
-  CONNCOMP_ANYWHERE Winding& operator+=(const Winding& other) {
+  Winding& operator+=(const Winding& other) {
     for (int k = 0; k < kMostClosedAxes; ++k) along[k] += other.along[k];
     return *this;
   }
-  CONNCOMP_ANYWHERE Winding& operator-=(const Winding& other) {
+  Winding& operator-=(const Winding& other) {
     for (int k = 0; k < kMostClosedAxes; ++k) along[k] -= other.along[k];
     return *this;
   }
-  CONNCOMP_ANYWHERE bool operator==(const Winding& other) const {
+  bool operator==(const Winding& other) const {
     int32_t differs = 0;
     for (int k = 0; k < kMostClosedAxes; ++k) differs |= along[k] ^ other.along[k];
     return differs == 0;
   }
-  CONNCOMP_ANYWHERE bool is_zero() const { return *this == Winding{}; }
+  bool is_zero() const { return *this == Winding{}; }
 };
 
 // A bijection of 64 bits that leaves no order (the last steps of SplitMix64: Steele, Lea and Flood 2014).
-CONNCOMP_ANYWHERE inline uint64_t scrambled(uint64_t bits) {
+inline uint64_t scrambled(uint64_t bits) {
   bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
   bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
   return bits ^ bits >> 31;
@@ -48,8 +48,7 @@ struct SeamTable {
   int64_t* key;  // of each slot
   int64_t slots;
 
-  template <class Access>
-  CONNCOMP_ANYWHERE int32_t slot_of(int64_t wanted) const {
+  template <class Access> int32_t slot_of(int64_t wanted) const {
     int64_t slot = int64_t(scrambled(uint64_t(wanted))) & (slots - 1);
     for (;; slot = (slot + 1) & (slots - 1)) {
       int64_t seen = Access::load(key + slot);
@@ -79,8 +78,7 @@ struct WindingForest {
     Winding winding;  // from there
   };
 
-  template <class Access>
-  CONNCOMP_ANYWHERE Place find(int32_t node) const {
+  template <class Access> Place find(int32_t node) const {
     Place place{node, {}};
     for (int32_t up; (up = Access::load_published(link + place.root)) != kNoLink;) {
       place.winding += hook[up].winding;
@@ -90,8 +88,7 @@ struct WindingForest {
   }
 
   // Unites the trees of two nodes, `winding` being that of the second as seen from the first.
-  template <class Access>
-  CONNCOMP_ANYWHERE void unite(int32_t from, int32_t to, const Winding& winding, int32_t by) const {
+  template <class Access> void unite(int32_t from, int32_t to, const Winding& winding, int32_t by) const {
     for (;;) {
       const Place a = find<Access>(from), b = find<Access>(to);
       if (a.root == b.root) return;
@@ -108,7 +105,7 @@ struct WindingForest {
   }
 
   // The winding of the path from the root of a link's first end over the link to that of its second end.
-  CONNCOMP_ANYWHERE static Winding closed_path(const Place& a, const Place& b, const Winding& link) {
+  static Winding closed_path(const Place& a, const Place& b, const Winding& link) {
     Winding sum = a.winding;
     sum += link;
     sum -= b.winding;
@@ -121,8 +118,7 @@ struct WindingForest {
 struct WindingBasis {
   int64_t row[kMostClosedAxes][kMostClosedAxes];
 
-  template <class Numbers>
-  CONNCOMP_ANYWHERE bool has(const Numbers& winding) const {
+  bool has(const auto& winding) const {
     int64_t left[kMostClosedAxes];
     for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding[k];
     for (int r = 0; r < kMostClosedAxes; ++r) {
@@ -134,8 +130,7 @@ struct WindingBasis {
     return true;
   }
 
-  template <class Numbers>
-  CONNCOMP_ANYWHERE void add(const Numbers& winding) {
+  void add(const auto& winding) {
     int64_t left[kMostClosedAxes];
     for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding[k];
     for (int r = 0; r < kMostClosedAxes; ++r) {
@@ -162,13 +157,13 @@ struct WindingBasis {
     }
   }
 
-  CONNCOMP_ANYWHERE int axes() const {
+  int axes() const {
     int axes = 0;
     for (int r = 0; r < kMostClosedAxes; ++r)
       for (int k = r; k < kMostClosedAxes; ++k) axes |= int(row[r][k] != 0) << k;
     return axes;
   }
-  CONNCOMP_ANYWHERE int rank() const {
+  int rank() const {
     int rank = 0;
     for (int r = 0; r < kMostClosedAxes; ++r) rank += row[r][r] != 0;
     return rank;
@@ -187,8 +182,7 @@ struct WindingLattices {
   WindingLattice* lattice;
   int32_t* count;
 
-  template <class Access>
-  CONNCOMP_ANYWHERE void add(int32_t root, const Winding& winding) const {
+  template <class Access> void add(int32_t root, const Winding& winding) const {
     WindingLattice& shared = lattice[claim<Access>(root)];
     for (;;) {
       const int32_t version = Access::load_published(&shared.version);
@@ -211,8 +205,7 @@ struct WindingLattices {
 
  private:
   // The number of a root's lattice, which the first to ask for it makes, without vectors.
-  template <class Access>
-  CONNCOMP_ANYWHERE int32_t claim(int32_t root) const {
+  template <class Access> int32_t claim(int32_t root) const {
     int32_t number = Access::load_published(number_at_root + root);
     if (number == kNone && Access::compare_exchange(number_at_root + root, kNone, kBeingMade) == kNone) {
       number = Access::fetch_add(count, int32_t(1));
@@ -231,8 +224,8 @@ struct SeamLink {
   int32_t from, to;
   int8_t along[kMostClosedAxes];
 
-  CONNCOMP_ANYWHERE bool exists() const { return from != kNone; }
-  CONNCOMP_ANYWHERE Winding winding() const {
+  bool exists() const { return from != kNone; }
+  Winding winding() const {
     Winding winding;
     for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = along[k];
     return winding;
@@ -249,18 +242,18 @@ struct SeamWindings {
   int64_t* smallest;  // the smallest key of each root's tree, then of each node's; or null
   SeamLink* kept;     // each link by its number, for kernels that close paths; or null
 
-  CONNCOMP_ANYWHERE void clear(int64_t slot) const {
+  void clear(int64_t slot) const {
     table.key[slot] = SeamTable::kNoKey;
     forest.link[slot] = WindingForest::kNoLink;
     lattices.number_at_root[slot] = WindingLattices::kNone;
     if (smallest != nullptr) smallest[slot] = kNoSmallest;
   }
 
-  CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
-  CONNCOMP_ANYWHERE int64_t item_of(int64_t slot) const { return table.key[slot] >> kItemShift; }
+  static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
+  int64_t item_of(int64_t slot) const { return table.key[slot] >> kItemShift; }
 
   template <class Access>
-  CONNCOMP_ANYWHERE SeamLink unite(int64_t from, int64_t to, const Winding& winding, int64_t number) const {
+  SeamLink unite(int64_t from, int64_t to, const Winding& winding, int64_t number) const {
     SeamLink link;
     link.from = table.slot_of<Access>(from);
     link.to = from == to ? link.from : table.slot_of<Access>(to);
@@ -273,14 +266,11 @@ struct SeamWindings {
     int32_t root = -1;
     Winding winding{};
 
-    CONNCOMP_ANYWHERE bool exists() const { return root >= 0; }
-    CONNCOMP_ANYWHERE bool operator==(const Path& other) const {
-      return root == other.root && winding == other.winding;
-    }
+    bool exists() const { return root >= 0; }
+    bool operator==(const Path& other) const { return root == other.root && winding == other.winding; }
   };
 
-  template <class Access>
-  CONNCOMP_ANYWHERE Path path_over(const SeamLink& link) const {
+  template <class Access> Path path_over(const SeamLink& link) const {
     const auto a = forest.find<Access>(link.from);
     const auto b = link.from == link.to ? a : forest.find<Access>(link.to);
     const Winding path = WindingForest::closed_path(a, b, link.winding());
@@ -288,26 +278,24 @@ struct SeamWindings {
   }
 
   // The lattice of a slot that is the root of a component that wraps; else null.
-  CONNCOMP_ANYWHERE const WindingBasis* basis_at(int64_t slot) const {
+  const WindingBasis* basis_at(int64_t slot) const {
     const int32_t number = lattices.number_at_root[slot];
     return number < 0 ? nullptr : &lattices.lattice[number].basis;
   }
 
   // For each slot, once all are united: tells the root; then asks it.
-  template <class Access>
-  CONNCOMP_ANYWHERE void tell_smallest(int64_t slot) const {
+  template <class Access> void tell_smallest(int64_t slot) const {
     if (table.key[slot] == SeamTable::kNoKey) return;
     Access::fetch_min(smallest + forest.find<Access>(int32_t(slot)).root, table.key[slot]);
   }
-  template <class Access>
-  CONNCOMP_ANYWHERE void ask_smallest(int64_t slot) const {
+  template <class Access> void ask_smallest(int64_t slot) const {
     if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
     smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
   }
   // Whether the key of a slot, which has asked, is not the smallest of its component.
-  CONNCOMP_ANYWHERE bool is_left_out(int64_t slot) const {
+  bool is_left_out(int64_t slot) const {
     return table.key[slot] != SeamTable::kNoKey && table.key[slot] != smallest[slot];
   }
 };
 
-}  // namespace conncomp
+}

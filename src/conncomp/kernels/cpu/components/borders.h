@@ -42,8 +42,7 @@ class RowLines {
   const RowsOfLabels& rows() const { return rows_; }
 
  private:
-  template <class Label>
-  void read(const Label* labels, int64_t count, Row* out) const {
+  template <class Label> void read(const Label* labels, int64_t count, Row* out) const {
     std::array<Label, kSpan + kAround> copy;
     std::memcpy(copy.data(), labels, size_t(count) * sizeof(Label));
     if (const auto first = rows_.first_of_consecutive()) {
@@ -98,7 +97,7 @@ class BorderCounter {
         const int64_t place = y + j - kReach;
         const bool inside = 0 <= place && place < height;
         reader_.read(inside ? item * height + place : kNoLine, begin - kReach, begin + count + kReach,
-                     rows_[j].data());
+            rows_[j].data());
       }
       // Words begin with the element before these, and end with the first behind them.
       const int64_t marked = count + 2, words = (marked + kWord - 1) / kWord;
@@ -116,15 +115,11 @@ class BorderCounter {
  private:
   static constexpr int kReach = 2, kLines = 2 * kReach + 1, kMarked = 3;
 
-  static int size_of_word(int64_t w, int64_t marked) {
-    return int(std::min<int64_t>(kWord, marked - w * kWord));
-  }
-
   uint64_t border(int j, int64_t w, int64_t marked) const {
     const Row *const above = rows_[j - 1].data() + w * kWord + 1,
                      *const line = rows_[j].data() + w * kWord + 1,
                      *const under = rows_[j + 1].data() + w * kWord + 1;
-    return mask_where(size_of_word(w, marked), [=](int p) {
+    return mask_where(int(std::min<int64_t>(kWord, marked - w * kWord)), [=](int p) {
       const Row differences =
           (line[p - 1] ^ line[p]) | (line[p + 1] ^ line[p]) | (above[p] ^ line[p]) | (under[p] ^ line[p]);
       return (line[p] != kNoRow) & (differences != 0);
@@ -150,8 +145,7 @@ class BorderCounter {
     }
     const uint64_t some = beside.is(2) | beside.is(3), one = beside.is(1);
     const std::array<uint64_t, kBorderKinds> kinds{some & (aslant.is(0) | aslant.is(1) | aslant.is(2)),
-                                                   (beside.is(0) & aslant.is(2)) | (one & aslant.is(3)),
-                                                   one & (aslant.is(1) | aslant.is(2))};
+        (beside.is(0) & aslant.is(2)) | (one & aslant.is(3)), one & (aslant.is(1) | aslant.is(2))};
     const Row* const rows = rows_[kReach].data() + w * kWord + 1;
     for (int kind = 0; kind < kBorderKinds; ++kind)
       for_each_bit(kinds[kind] & here, [&](int p) { ++table.touch(rows[p])[kind]; });
@@ -183,8 +177,12 @@ inline void count_borders(const LabelledItems& items, const RowsOfLabels& rows, 
 // Euler numbers and intercepts: sums of the weights of core/configurations.h. Lines that meet in a corner are
 // laid beside each other; each component there adds its weights. Cost: labels read twice, or four times.
 
-template <int axes>
-class ConfigurationCounter {
+template <int axes> const Configurations<axes>& weights_of_configurations() {
+  static const Configurations<axes> weights;
+  return weights;
+}
+
+template <int axes> class ConfigurationCounter {
   using Weights = Configurations<axes>;
   static constexpr int kLines = 1 << (axes - 1);
 
@@ -206,7 +204,7 @@ class ConfigurationCounter {
       poll(count);
       for (int64_t first = 0; first < count; first += kWord)
         for_each_bit(uneven(first, int(std::min<int64_t>(kWord, count - first))),
-                     [&](int p) { add(first + p, table); });
+            [&](int p) { add(first + p, table); });
     }
   }
 
@@ -252,12 +250,12 @@ class ConfigurationCounter {
       unsigned code = 0;
       for (int i = 0; i < 2 * kLines; ++i) code |= unsigned(elements[i] == row) << i;
       int64_t* const numbers = table.touch(row);
-      for (int k = 0; k < Weights::kNumbers; ++k) numbers[k] += kWeights.weights[code][k];
+      for (int k = 0; k < Weights::kNumbers; ++k) numbers[k] += weights_.weights[code][k];
       open &= ~code;
     }
   }
 
-  static constexpr Weights kWeights{};
+  const Weights& weights_ = weights_of_configurations<axes>();
 
   const RowLines& reader_;
   std::array<int64_t, kLines> lines_;
@@ -267,8 +265,8 @@ class ConfigurationCounter {
 template <int axes>
 void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, int64_t* numbers) {
   const RowLines lines(items, rows);
-  sum_of_lines<ConfigurationCounter<axes>>(lines, ConfigurationCounter<axes>::corner_lines(items),
-                                           Configurations<axes>::kNumbers, numbers);
+  sum_of_lines<ConfigurationCounter<axes>>(
+      lines, ConfigurationCounter<axes>::corner_lines(items), Configurations<axes>::kNumbers, numbers);
 }
 
-}  // namespace conncomp
+}

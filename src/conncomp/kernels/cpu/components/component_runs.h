@@ -26,7 +26,7 @@ class ComponentRuns {
     parallel_for(threads, [&](int64_t t) {
       places[t] = Buffer<int64_t>::zeros(rows.count());
       for_each_run_of_lines(items, rows, lines(t), lines(t + 1),
-                            [counts = places[t].data()](int64_t row, Run) { ++counts[row]; });
+          [counts = places[t].data()](int64_t row, Run) { ++counts[row]; });
     });
     int64_t at = 0;
     for_each_in(0, rows.count(), [&](int64_t row) {
@@ -37,18 +37,18 @@ class ComponentRuns {
     packed_ = Buffer<uint64_t>(at);
     for_each_index(at, [&](int64_t i) { packed_[i] = 0; });
     parallel_for(threads, [&](int64_t t) {
-      for_each_run_of_lines(items, rows, lines(t), lines(t + 1),
-                            [=, this, places = places[t].data()](int64_t row, Run run) {
-                              const int64_t place = places[row]++;
-                              if (place < first_[row + 1]) Shared::store(&packed_[place], pack(run));
-                            });
+      for_each_run_of_lines(
+          items, rows, lines(t), lines(t + 1), [=, this, places = places[t].data()](int64_t row, Run run) {
+            const int64_t place = places[row]++;
+            if (place < first_[row + 1]) Shared::store(&packed_[place], pack(run));
+          });
     });
     rows_ = rows.count();
   }
 
   // Runs that are known: those of row k are packed[first[k]] ... packed[first[k + 1] - 1].
-  ComponentRuns(const std::vector<int64_t>& shape, std::span<const int64_t> first,
-                std::span<const uint64_t> packed)
+  ComponentRuns(
+      const std::vector<int64_t>& shape, std::span<const int64_t> first, std::span<const uint64_t> packed)
       : shape_(shape),
         rows_(int64_t(first.size()) - 1),
         first_(int64_t(first.size())),
@@ -62,7 +62,7 @@ class ComponentRuns {
 
   // Runs that a GPU has listed: row k ends at entries[ends[k]]. Entries beyond `elements` become empty runs.
   ComponentRuns(const std::vector<int64_t>& shape, int64_t elements, std::span<const int64_t> ends,
-                std::span<const uint64_t> entries)
+      std::span<const uint64_t> entries)
       : shape_(shape), rows_(int64_t(ends.size())), first_(rows_ + 1), packed_(int64_t(entries.size())) {
     constexpr int kListedBits = 5;
     const int64_t count = int64_t(entries.size());
@@ -105,8 +105,7 @@ class ComponentRuns {
     });
   }
 
-  template <class Scratch, class Measure>
-  void for_each_row(Measure&& measure) const {
+  template <class Scratch> void for_each_row(auto&& measure) const {
     constexpr int64_t kRows = 16;
     const Parts parts(rows_, kRows);
     parallel_for(parts.parts, [&](int64_t part) {
@@ -124,7 +123,7 @@ class ComponentRuns {
   static uint64_t pack(Run run) { return uint64_t(run.begin) << kLengthBits | uint64_t(run.end - run.begin); }
 
   static void for_each_run_of_lines(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin,
-                                    int64_t end, FunctionRef<void(int64_t, Run)> visit) {
+      int64_t end, FunctionRef<void(int64_t, Run)> visit) {
     const int64_t length = items.length();
     for_each_piece(
         items.labels, begin * length, end * length, rows.label_rows(), [&](const LabelPiece& piece) {
@@ -132,12 +131,11 @@ class ComponentRuns {
             for_each_word(from, to, [&](int64_t first, int count) {
               const int32_t* const word = labels + first;
               for_each_stretch_of_word(word, LabelWord(word, count, piece.background), piece.rows,
-                                       [&](int32_t number, Stretch stretch) {
-                                         const int64_t row = rows.row(piece.base + number);
-                                         const int64_t index = line * length + first;
-                                         if (rows.has(row))
-                                           visit(row, Run{index + stretch.begin, index + stretch.end});
-                                       });
+                  [&](int32_t number, Stretch stretch) {
+                    const int64_t row = rows.row(piece.base + number);
+                    const int64_t index = line * length + first;
+                    if (rows.has(row)) visit(row, Run{index + stretch.begin, index + stretch.end});
+                  });
             });
           });
         });
@@ -149,4 +147,4 @@ class ComponentRuns {
   Buffer<uint64_t> packed_;
 };
 
-}  // namespace conncomp
+}

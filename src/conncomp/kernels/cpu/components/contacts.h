@@ -35,8 +35,7 @@ struct ContactGrid {
 };
 
 // For each line, which elements are no background, and which differ from the one before.
-template <class Label>
-class LineWords {
+template <class Label> class LineWords {
  public:
   LineWords(const Label* labels, Label background, int64_t length, int64_t lines)
       : words_((length + kWord - 1) / kWord), foreground_(words_ * lines), changes_(words_ * lines) {
@@ -64,12 +63,11 @@ class LineWords {
   Buffer<uint64_t> foreground_, changes_;
 };
 
-template <class Label>
-class ContactCounter {
+template <class Label> class ContactCounter {
  public:
   // Labels are below `rows`; rows² * kinds keys fit into 64 bits.
   ContactCounter(const Label* labels, Label background, int64_t rows, const ContactGrid& grid,
-                 const LineWords<Label>& words, KeyCounts& counts)
+      const LineWords<Label>& words, KeyCounts& counts)
       : labels_(labels),
         background_(background),
         rows_(rows),
@@ -231,7 +229,7 @@ class LabelContacts {
 
 // Adds up contacts and areas: `times` says how much a kind counts, `face` the area of the first kinds.
 inline void weigh_contacts(const int64_t* by_kind, int64_t pairs, const std::vector<int64_t>& times,
-                           const std::vector<double>& face, int64_t* counts, double* areas) {
+    const std::vector<double>& face, int64_t* counts, double* areas) {
   const int64_t kinds = int64_t(times.size()), faces = int64_t(face.size());
   for_each_index(
       pairs,
@@ -266,8 +264,7 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
 }
 
 // Which labels two arrays have in the same places: runs of foreground in both, ending with a thread's part.
-template <class Label>
-std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
+template <class Label> std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
   constexpr int64_t kBlock = 16;
   const Parts parts(count, kGrain);
   std::vector<std::vector<int64_t>> runs(parts.parts);
@@ -297,4 +294,4 @@ std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t cou
   return all;
 }
 
-}  // namespace conncomp
+}

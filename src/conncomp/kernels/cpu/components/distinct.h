@@ -18,15 +18,13 @@
 namespace conncomp {
 
 // Labels are words of their width, ordered as unsigned numbers once the sign bit, if any, is turned.
-template <class Word>
-constexpr Word sign_bit(bool is_signed) {
+template <class Word> constexpr Word sign_bit(bool is_signed) {
   static_assert(std::is_unsigned_v<Word>);
   return is_signed ? Word(Word(1) << (8 * sizeof(Word) - 1)) : Word(0);
 }
 
 // Sets the marks of labels that occur. Returns the largest, or -1 if one is no number below `count`.
-template <class Word>
-int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* marks) {
+template <class Word> int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* marks) {
   // Words of negative labels are none of these.
   const uint64_t sign = sign_bit<Word>(is_signed), end = sign ? std::min(uint64_t(count), sign) : count;
   const int64_t pieces = (count + kGrain - 1) / kGrain;
@@ -41,7 +39,7 @@ int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* 
       if (label < end && Shared::load(marks + label) == 0) Shared::store(marks + label, uint8_t(1));
     };
     for_each_run(labels, piece * kGrain, std::min(count, (piece + 1) * kGrain),
-                 [&](int64_t begin, int64_t) { mark(Shared::load(labels + begin)); });
+        [&](int64_t begin, int64_t) { mark(Shared::load(labels + begin)); });
     largest[piece] = high;
     if (high >= end) fit.store(false, std::memory_order_relaxed);
   });
@@ -83,18 +81,15 @@ class NumberedLabels {
   int64_t count() const { return count_; }
   int width() const { return width_; }
 
-  template <class Word>
-  Buffer<Word> distinct() const {
+  template <class Word> Buffer<Word> distinct() const {
     Buffer<Word> labels(count_);
-    for_each_in(0, count_, [&, sign = sign_bit<Word>(signed_)](int64_t place) {
-      labels[place] = Word(keys_[place]) ^ sign;
-    });
+    for_each_in(0, count_,
+        [&, sign = sign_bit<Word>(signed_)](int64_t place) { labels[place] = Word(keys_[place]) ^ sign; });
     return labels;
   }
 
   // Gives each element the entry of `wanted` at the place of its label among the distinct ones.
-  template <class Number>
-  void translate(const Number* wanted, Number* numbers) const {
+  template <class Number> void translate(const Number* wanted, Number* numbers) const {
     Buffer<Number> tables(begins_.back());
     for_each_index(begins_.back(), [&](int64_t i) { tables[i] = wanted[places_[i]]; });
     parallel_for(parts_, [&](int64_t part) {
@@ -126,4 +121,4 @@ class NumberedLabels {
   Buffer<int64_t> places_;       // of each number, among these
 };
 
-}  // namespace conncomp
+}

@@ -117,4 +117,4 @@ inline void count_enclosed(const ComponentRuns& runs, int64_t* enclosed) {
   });
 }
 
-}  // namespace conncomp
+}

@@ -28,10 +28,6 @@ inline int64_t turn(const HalfPoint& a, const HalfPoint& b, const HalfPoint& c) 
   return (b.y - a.y) * (c.x - a.x) - (b.x - a.x) * (c.y - a.y);
 }
 
-inline int64_t ceiling(int64_t dividend, int64_t divisor) {
-  return dividend / divisor + int64_t(dividend % divisor > 0);
-}
-
 // One side of a hull, that of the smallest x for each y; the other has negative x.
 class HullSide {
  public:
@@ -57,8 +53,10 @@ class HullSide {
       const HalfPoint &a = points_[i - 1], &b = points_[i];
       const int64_t height = b.y - a.y;
       // The line at b is left to the next edge; no hull ends at a line.
-      for (int64_t line = (a.y + 1) / 2; 2 * line < b.y; ++line)
-        visit(line, ceiling(a.x * height + (b.x - a.x) * (2 * line - a.y), 2 * height));
+      for (int64_t line = (a.y + 1) / 2; 2 * line < b.y; ++line) {
+        const int64_t x = a.x * height + (b.x - a.x) * (2 * line - a.y);
+        visit(line, x / (2 * height) + int64_t(x % (2 * height) > 0));  // rounded up
+      }
     }
   }
 
@@ -148,8 +146,8 @@ struct HullColumns {
   double *largest, *smallest;
 };
 
-inline void measure_hulls(const ComponentRuns& runs, const std::array<double, 2>& spacing,
-                          const HullColumns& columns) {
+inline void measure_hulls(
+    const ComponentRuns& runs, const std::array<double, 2>& spacing, const HullColumns& columns) {
   struct Scratch {
     ComponentExtents extents;
     Hull hull;
@@ -169,4 +167,4 @@ inline void measure_hulls(const ComponentRuns& runs, const std::array<double, 2>
   });
 }
 
-}  // namespace conncomp
+}

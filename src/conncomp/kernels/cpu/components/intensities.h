@@ -10,24 +10,21 @@
 namespace conncomp {
 
 // The type of sums over words and over all.
-template <class Value>
-constexpr bool kNarrow = std::is_integral_v<Value> && sizeof(Value) <= 2;
-template <class Value>
-using SumOf = std::conditional_t<kNarrow<Value>, int64_t, __int128>;
+template <class Value> constexpr bool kNarrow = std::is_integral_v<Value> && sizeof(Value) <= 2;
+template <class Value> using SumOf = std::conditional_t<kNarrow<Value>, int64_t, __int128>;
 // Components as measured before, with boxes as (axis, first and end).
 struct MeasuredComponents {
   const int64_t *sizes, *boxes;
 };
 
-template <class Sum>
-struct WordSums {
+template <class Sum> struct WordSums {
   Sum values, products;
 };
 
 // Out of line, as the loops around have no registers left for this one.
-template <class Value, class Places>
-[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(const Value* values, const Places& places,
-                                                        const Units<Value>& units) {
+template <class Value>
+[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(
+    const Value* values, const auto& places, const Units<Value>& units) {
   // Unsigned, as values that somebody changes meanwhile may be any.
   uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
   places.for_each([&, values](int64_t p) {
@@ -41,8 +38,8 @@ template <class Value, class Places>
   return {whole(high, low), whole(high_products, low_products)};
 }
 
-template <class Value, class Places>
-inline WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places, const Units<Value>& units) {
+template <class Value>
+inline WordSums<SumOf<Value>> sums_at(const Value* values, const auto& places, const Units<Value>& units) {
   if constexpr (sizeof(Value) <= 4 && !kIsReal<Value>) {
     using Small = std::conditional_t<kNarrow<Value>, int32_t, int64_t>;
     Small sum = 0, products = 0;
@@ -57,8 +54,7 @@ inline WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places,
   }
 }
 
-template <class Value>
-struct StretchSums {
+template <class Value> struct StretchSums {
   Value low, high;
   int32_t values, products;
 };
@@ -90,15 +86,14 @@ template <int64_t room, class Value>
   return {Value(low + kMiddle), Value(high + kMiddle), sum, products};
 }
 
-template <class Value>
-class Intensities {
+template <class Value> class Intensities {
   using Key = typename Order<Value>::Key;
   using Sum = SumOf<Value>;
   using UnsignedSum = std::conditional_t<kNarrow<Value>, uint64_t, unsigned __int128>;
 
  public:
   Intensities(const LabelledItems& items, const Value* values, const RowsOfLabels& rows,
-              const MeasuredComponents& components, int bits)
+      const MeasuredComponents& components, int bits)
       : values_(values),
         count_(items.labels.count()),
         axes_(int(items.shape.size())),
@@ -142,8 +137,7 @@ class Intensities {
  private:
   // Keys begin with the complement of the smallest, as a table begins with zeros.
   static constexpr int kKeys = 2;
-  template <class Places, class Entry>
-  void add_keys(Entry* row, const Part<Places>& part) const {
+  void add_keys(auto* row, const auto& part) const {
     const Value* const word = values_ + part.index;
     Key low = std::numeric_limits<Key>::max(), high = 0;
     part.places.for_each([&, word](int64_t p) {
@@ -153,13 +147,11 @@ class Intensities {
     widen(row, low, high);
   }
 
-  template <class Entry>
-  static void widen(Entry* row, Key low, Key high) {
+  template <class Entry> static void widen(Entry* row, Key low, Key high) {
     row[0] = std::max(row[0], Entry(Key(~low))), row[1] = std::max(row[1], Entry(high));
   }
 
-  template <class Places>
-  void add_all(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
+  template <class Places> void add_all(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
     UnsignedSum* const row = table.touch(part.row);
     if constexpr (std::is_same_v<Places, Stretch>) {
       const int64_t begin = part.places.begin, count = part.places.size(), from = part.index + begin;
@@ -175,13 +167,11 @@ class Intensities {
     add_values(row + kKeys, part);
   }
 
-  template <class Places>
-  void add_values(UnsignedSum* row, const Part<Places>& part) const {
+  void add_values(UnsignedSum* row, const auto& part) const {
     add_sums(row, part, sums_at(values_ + part.index, part.places, units_of(part.row)));
   }
 
-  template <class Places>
-  void add_sums(UnsignedSum* row, const Part<Places>& part, const WordSums<Sum>& sums) const {
+  void add_sums(UnsignedSum* row, const auto& part, const WordSums<Sum>& sums) const {
     const auto [sum, products] = sums;
     const int64_t* const box = components_.boxes + 2 * part.row * axes_;
     const int last = axes_ - 1;
@@ -194,7 +184,7 @@ class Intensities {
     const auto write = [&](Key low, Key high, const UnsignedSum* sums) {
       const auto sum_at = [sums](int k) { return Sum(sums[k]); };
       return columns.write(row, low, high, units_of(row), components_.sizes[row], axes_,
-                           components_.boxes + 2 * row * axes_, sum_at);
+          components_.boxes + 2 * row * axes_, sum_at);
     };
     if constexpr (kNarrow<Value>)
       return write(Key(~sums_[row][0]), Key(sums_[row][1]), sums_[row] + kKeys);
@@ -218,4 +208,4 @@ class Intensities {
   RowTable<UnsignedSum> sums_;  // of narrow values, behind their extremes
 };
 
-}  // namespace conncomp
+}

@@ -37,8 +37,7 @@ struct LabelledItems {
   int64_t lines() const { return length() ? labels.count() / length() : 0; }
 };
 
-template <class Places>
-struct Part {
+template <class Places> struct Part {
   int64_t row;           // of the component
   const int64_t* place;  // coordinates of the line, but for the last
   int64_t first;         // the last coordinate of the word
@@ -46,8 +45,7 @@ struct Part {
   const Places& places;  // in the word
 };
 
-template <class Entry>
-class RowTable {
+template <class Entry> class RowTable {
  public:
   RowTable() = default;
   RowTable(int64_t rows, int64_t width) : width_(width), entries_(Buffer<Entry>::zeros(rows * width)) {}
@@ -58,8 +56,7 @@ class RowTable {
     return &entries_[row * width_];
   }
   // Joins the rows that were touched in another table by join(entry, other entry[, place in the row]).
-  template <class Join>
-  void join(const RowTable& part, Join&& join) {
+  template <class Join> void join(const RowTable& part, Join&& join) {
     if (part.begin_ >= part.end_) return;
     const int64_t first = part.begin_ * width_, entries = (part.end_ - part.begin_) * width_;
     for_each_index(entries, [&](int64_t i) {
@@ -75,9 +72,9 @@ class RowTable {
   Buffer<Entry> entries_;
 };
 
-template <class Entry, class State, class Add>
+template <class Entry>
 void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
-                   State& state, RowTable<Entry>& table, Add&& add) {
+    auto& state, RowTable<Entry>& table, auto&& add) {
   std::vector<int64_t> place(items.shape.size());
   const int64_t length = items.length();
   const auto add_piece = [&](const LabelPiece piece) {
@@ -100,26 +97,26 @@ void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t
 }
 
 // The join of the tables that fill(table, begin, end) makes, a thread each, of `count` pieces.
-template <class Entry, class Fill, class Join>
-RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t rows, int64_t width,
-                             Fill&& fill, Join&& join) {
+template <class Entry>
+RowTable<Entry> shared_table(
+    const LabelledItems& items, int64_t count, int64_t rows, int64_t width, auto&& fill, auto&& join) {
   constexpr int64_t kTableBytesPerElement = 16;
   const int64_t most = std::clamp<int64_t>(items.labels.count() / kGrain + 1, 1, num_threads());
   std::vector<RowTable<Entry>> tables(most);
   share_out(count, rows * width * int64_t(sizeof(Entry)), items.labels.count() * kTableBytesPerElement,
-            std::min(most, std::max<int64_t>(count, 1)), [&](int64_t t, int64_t begin, int64_t end) {
-              // Not in the vector, where tables would share cache lines.
-              RowTable<Entry> table(rows, width);
-              fill(table, begin, end);
-              tables[t] = std::move(table);
-            });
+      std::min(most, std::max<int64_t>(count, 1)), [&](int64_t t, int64_t begin, int64_t end) {
+        // Not in the vector, where tables would share cache lines.
+        RowTable<Entry> table(rows, width);
+        fill(table, begin, end);
+        tables[t] = std::move(table);
+      });
   for (int64_t t = 1; t < most; ++t) tables[0].join(tables[t], join);
   return std::move(tables[0]);
 }
 
-template <class Entry, class Begin, class Add, class Join>
+template <class Entry>
 RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows, int64_t width,
-                           Begin&& begin_state, Add&& add, Join&& join) {
+    auto&& begin_state, auto&& add, auto&& join) {
   const auto fill = [&](RowTable<Entry>& table, int64_t begin, int64_t end) {
     auto state = begin_state();
     for_each_part(items, rows, begin, end, state, table, add);
@@ -127,4 +124,4 @@ RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows,
   return shared_table<Entry>(items, items.lines(), rows.count(), width, fill, join);
 }
 
-}  // namespace conncomp
+}

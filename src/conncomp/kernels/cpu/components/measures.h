@@ -19,8 +19,7 @@ struct LineStretch {
   int64_t line, begin, size;
 };
 
-template <class Sums>
-class MetLabels {
+template <class Sums> class MetLabels {
  public:
   using Place = typename Sums::Place;
 
@@ -77,9 +76,8 @@ class MetLabels {
   std::pair<int64_t, int64_t> count(int64_t begin, int64_t end) const {
     int64_t met = 0, points = 0;
     if (const int64_t* const entries = entries_.data())
-      for_each_in(begin, end, [&, entries](int64_t row) {
-        met += entries[row] != 0, points += is_point_entry(entries[row]);
-      });
+      for_each_in(begin, end,
+          [&, entries](int64_t row) { met += entries[row] != 0, points += is_point_entry(entries[row]); });
     else
       for_each_in(begin, end, [&](int64_t row) { met += sums_.has(row); });
     return {met, points};
@@ -161,14 +159,13 @@ inline int64_t estimate_stretches(const LabelArray& labels, int64_t rows) {
 }
 
 // `axes` are those of the result, the last ones of sums that may have more.
-template <class Sums>
-class MeasuresOf final : public Measures {
+template <class Sums> class MeasuresOf final : public Measures {
  public:
   using Met = MetLabels<Sums>;
   using Place = typename Sums::Place;
 
   MeasuresOf(const LabelArray& labels, const std::vector<int64_t>& shape, int axes, int64_t rows,
-             std::optional<bool> most_are_stretches = {})
+      std::optional<bool> most_are_stretches = {})
       : shape_(shape), axes_(axes), most_are_stretches_(most_are_stretches.value_or(false)) {
     if (!most_are_stretches) {
       const int64_t stretches = estimate_stretches(labels, rows);
@@ -213,12 +210,12 @@ class MeasuresOf final : public Measures {
     const int64_t most = std::clamp<int64_t>(labels.count() / kGrain + 1, 1, num_threads());
     met_.resize(most);
     share_out(lines, rows * Met::bytes(shape_, most_are_stretches_), limit,
-              std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
-                Met met(shape_, rows, (end - begin) * length, most_are_stretches_);
-                for_each_piece(labels, begin * length, end * length, ranks_ ? ranks_->label_rows() : rows,
-                               [&](const LabelPiece& piece) { add_piece(piece, met); });
-                met_[t] = std::move(met);
-              });
+        std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
+          Met met(shape_, rows, (end - begin) * length, most_are_stretches_);
+          for_each_piece(labels, begin * length, end * length, ranks_ ? ranks_->label_rows() : rows,
+              [&](const LabelPiece& piece) { add_piece(piece, met); });
+          met_[t] = std::move(met);
+        });
     std::erase_if(met_, [](const Met& met) { return !met.is_used(); });
   }
 
@@ -227,9 +224,9 @@ class MeasuresOf final : public Measures {
     if constexpr (Sums::kAxes != 0)
       if (!ranks_ && met.has_sums_only())  // which is most often so, and then takes a quarter less
         return add_lines(piece, met.sums(),
-                         [](Sums& sums, int64_t row, const Line& line, int64_t first, const auto& places) {
-                           sums.add(row, line.place, {first, places});
-                         });
+            [](Sums& sums, int64_t row, const Line& line, int64_t first, const auto& places) {
+              sums.add(row, line.place, {first, places});
+            });
     add_lines(piece, met, [this](Met& own, int64_t row, const Line& line, int64_t first, const auto& places) {
       if (ranks_ && (row = ranks_->rank(row)) < 0) return;
       own.add(row, line.number, line.place, first, places);
@@ -237,23 +234,22 @@ class MeasuresOf final : public Measures {
   }
 
   // Calls add(table, label, line, first, places) for what words of the lines have of labels.
-  template <class Table, class Add>
-  void add_lines(const LabelPiece piece, Table& table, Add add) const {
+  template <class Table> void add_lines(const LabelPiece piece, Table& table, auto add) const {
     Line at{0, Met::no_place(shape_)};
     Table own = std::move(table);  // what it is made of stays in registers
-    for_each_line(piece, shape_.back(),
-                  [&](int64_t number, const int32_t* labels, int64_t begin, int64_t end) {
-                    at.number = number;
-                    find_line(number, shape_, at.place);
-                    // A copy without an address stays in registers; that of many axes would be allocated.
-                    const std::conditional_t<Sums::kAxes != 0, const Line, const Line&> line = at;
-                    for_each_word(begin, end, [&](int64_t first, int count) {
-                      for_each_label_of_word(labels + first, count, piece.background, piece.rows,
-                                             [&, line](int32_t label, const auto& places) {
-                                               add(own, piece.base + label, line, first, places);
-                                             });
-                    });
-                  });
+    for_each_line(
+        piece, shape_.back(), [&](int64_t number, const int32_t* labels, int64_t begin, int64_t end) {
+          at.number = number;
+          find_line(number, shape_, at.place);
+          // A copy without an address stays in registers; that of many axes would be allocated.
+          const std::conditional_t<Sums::kAxes != 0, const Line, const Line&> line = at;
+          for_each_word(begin, end, [&](int64_t first, int count) {
+            for_each_label_of_word(labels + first, count, piece.background, piece.rows,
+                [&, line](int32_t label, const auto& places) {
+                  add(own, piece.base + label, line, first, places);
+                });
+          });
+        });
     table = std::move(own);
   }
 
@@ -276,8 +272,8 @@ class MeasuresOf final : public Measures {
   void count() {
     begins_.assign(parts_->parts + 1, 0);
     std::vector<int64_t> points(parts_->parts);
-    parallel_for(parts_->parts,
-                 [&](int64_t part) { std::tie(begins_[part + 1], points[part]) = count_part(part); });
+    parallel_for(
+        parts_->parts, [&](int64_t part) { std::tie(begins_[part + 1], points[part]) = count_part(part); });
     std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
     components_ = begins_.back();
     are_points_ = std::reduce(points.begin(), points.end()) == components_;
@@ -298,7 +294,7 @@ class MeasuresOf final : public Measures {
   void write_part(const Columns& columns, int64_t part, auto axes) const {
     const std::vector<const Met*> met_by = met_in(part);
     const auto write = [=, this, met_by = std::span(met_by), labels = ranks_ ? row_labels_.data() : nullptr,
-                        at = begins_[part], line = Line{-1, Met::no_place(shape_)}](int64_t row) mutable {
+                           at = begins_[part], line = Line{-1, Met::no_place(shape_)}](int64_t row) mutable {
       const auto [number, met] = threads_that_met(met_by, row);
       if (number == 0) return;
       columns.labels[at] = labels ? labels[row] : row;
@@ -317,8 +313,8 @@ class MeasuresOf final : public Measures {
   }
 
   // `line` is the line of the stretch before, mostly that of this one, too.
-  void write_stretch(const Columns& columns, int64_t at, const LineStretch& stretch, Line& line,
-                     auto axes) const {
+  void write_stretch(
+      const Columns& columns, int64_t at, const LineStretch& stretch, Line& line, auto axes) const {
     if (stretch.line != line.number) find_line(line.number = stretch.line, shape_, line.place);
     const int64_t n = stretch.size, end = stretch.begin + n;
     const int last = axes - 1, skipped = skipped_axes(axes);
@@ -379,8 +375,8 @@ inline bool sums_are_narrow(int64_t count, const std::vector<int64_t>& shape) {
   return longest <= INT32_MAX && __int128(count) * longest * longest <= INT64_MAX;
 }
 
-inline std::unique_ptr<Measures> measure_labels(const LabelArray& labels, std::vector<int64_t> shape,
-                                                int64_t rows, bool with_products) {
+inline std::unique_ptr<Measures> measure_labels(
+    const LabelArray& labels, std::vector<int64_t> shape, int64_t rows, bool with_products) {
   const int axes = int(shape.size());
   const auto measured = [&](auto table) -> std::unique_ptr<Measures> {
     return std::make_unique<MeasuresOf<decltype(table)>>(labels, shape, axes, rows);
@@ -391,4 +387,4 @@ inline std::unique_ptr<Measures> measure_labels(const LabelArray& labels, std::v
   return with_products ? measured(NarrowTable<2, true>()) : measured(NarrowTable<2, false>());
 }
 
-}  // namespace conncomp
+}

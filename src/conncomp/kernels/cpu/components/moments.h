@@ -15,17 +15,14 @@ namespace conncomp {
 using ReadValues = FunctionRef<void(Run, double*)>;
 using RunValues = std::array<double, kWord>;
 
-template <class Sum>
-using PowerSums = std::array<Sum, kPowers>;
+template <class Sum> using PowerSums = std::array<Sum, kPowers>;
 
-template <class Sum>
-PowerSums<Sum> sums_before(Sum x) {
+template <class Sum> PowerSums<Sum> sums_before(Sum x) {
   const Sum sum = x * (x - 1) / 2;
   return {x, sum, (x - 1) * x * (2 * x - 1) / 6, sum * sum};
 }
 
-template <class Sum, class Coordinate>
-class MomentSums {
+template <class Sum, class Coordinate> class MomentSums {
  public:
   explicit MomentSums(const std::vector<int64_t>& shape)
       : shape_(shape), factors_(moments_of(axes() - 1)), sums_(moments_of(axes())) {}
@@ -73,10 +70,9 @@ struct MomentColumns {
   double *raw, *central;
 };
 
-template <class Sum>
-class ElementMoments {
+template <class Sum> class ElementMoments {
   using Signed = std::conditional_t<std::is_same_v<Sum, double>, double,
-                                    std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, __int128>>;
+      std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, __int128>>;
 
  public:
   explicit ElementMoments(const ComponentRuns& runs)
@@ -129,8 +125,8 @@ inline void write_moments(const ComponentRuns& runs, const int64_t* boxes, const
 }
 
 // Moments weighted by values, about an origin per row: `origins` has a number for each row and axis.
-inline void weigh_moments(const ComponentRuns& runs, ReadValues read, const double* origins,
-                          double* moments) {
+inline void weigh_moments(
+    const ComponentRuns& runs, ReadValues read, const double* origins, double* moments) {
   struct Scratch {
     std::optional<MomentSums<double, double>> sums;
   };
@@ -245,8 +241,8 @@ class ComponentValues {
   std::vector<int64_t> counts_;
 };
 
-inline void find_quantiles(const ComponentRuns& runs, ReadValues read, const std::vector<double>& fractions,
-                           double* quantiles) {
+inline void find_quantiles(
+    const ComponentRuns& runs, ReadValues read, const std::vector<double>& fractions, double* quantiles) {
   runs.for_each_row<ComponentValues>([&](int64_t row, ComponentValues& values) {
     const bool has_order = values.take(runs, row, read);
     for (size_t k = 0; k < fractions.size(); ++k)
@@ -255,4 +251,4 @@ inline void find_quantiles(const ComponentRuns& runs, ReadValues read, const std
   });
 }
 
-}  // namespace conncomp
+}

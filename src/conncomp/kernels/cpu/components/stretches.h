@@ -51,8 +51,8 @@ struct LabelPiece {
 constexpr int64_t kWidePiece = 1 << 10;
 constexpr int64_t kLabelSpan = kGrain < 1 << 16 ? 4 * kGrain : INT32_MAX;
 
-inline void narrow_labels(const int64_t* labels, int64_t count, int64_t background, int64_t base,
-                          int64_t rows, int32_t* narrow) {
+inline void narrow_labels(
+    const int64_t* labels, int64_t count, int64_t background, int64_t base, int64_t rows, int32_t* narrow) {
   std::array<int64_t, kWidePiece> own;  // which nobody changes
   std::memcpy(own.data(), labels, size_t(count) * sizeof(int64_t));
   for (int64_t i = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ inline void narrow_labels(const int64_t* labels, int64_t count, int64_t backgrou
 }
 
 inline void for_each_piece(const LabelArray& array, int64_t begin, int64_t end, int64_t rows,
-                           FunctionRef<void(const LabelPiece&)> visit) {
+    FunctionRef<void(const LabelPiece&)> visit) {
   if (begin >= end) return;
   if (!array.is_wide()) return visit({array.narrow(), begin, end, int32_t(array.background()), 0, rows});
   std::array<int32_t, kWidePiece> narrow;
@@ -125,9 +125,8 @@ struct Scattered {
  private:
   static constexpr int kDigits = 6;
   // The places with each binary digit.
-  static constexpr uint64_t kWithDigit[kDigits] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc,
-                                                   0xf0f0f0f0f0f0f0f0, 0xff00ff00ff00ff00,
-                                                   0xffff0000ffff0000, 0xffffffff00000000};
+  static constexpr uint64_t kWithDigit[kDigits] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+      0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
 
   uint64_t mask_;
 };
@@ -138,8 +137,8 @@ struct LabelWord {
   template <class Label>
   LabelWord(const Label* labels, int count, Label background)
       : foreground(mask_where(count, [=](int p) { return labels[p] != background; })),
-        changes(foreground ? mask_where(count - 1, [=](int p) { return labels[p + 1] != labels[p]; }) << 1
-                           : 0),
+        changes(
+            foreground ? mask_where(count - 1, [=](int p) { return labels[p + 1] != labels[p]; }) << 1 : 0),
         top(uint64_t(1) << (count - 1)) {}
 
   // Where stretches begin and end: as many of both, whoever changes the labels meanwhile.
@@ -148,8 +147,8 @@ struct LabelWord {
   uint64_t lasts() const { return foreground & (breaks() >> 1 | top); }
 };
 
-template <class Label, class Body>
-inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word, int64_t rows, Body&& body) {
+template <class Label>
+inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word, int64_t rows, auto&& body) {
   uint64_t begins = word.begins(), lasts = word.lasts();
   for (; begins; begins &= begins - 1, lasts &= lasts - 1) {
     const int begin = std::countr_zero(begins), end = std::countr_zero(lasts) + 1;
@@ -159,9 +158,9 @@ inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word,
 }
 
 // Calls body(label, places) for all places of a word whose labels have a row, a label maybe several times.
-template <class Label, class Body>
-inline void for_each_label_of_word(const Label* labels, int count, Label background, int64_t rows,
-                                   Body&& body) {
+template <class Label>
+inline void for_each_label_of_word(
+    const Label* labels, int count, Label background, int64_t rows, auto&& body) {
   constexpr int kMany = 8;  // stretches from which on it pays to look for a frequent label
   LabelWord word(labels, count, background);
   if (std::popcount(word.begins()) > kMany) {
@@ -189,8 +188,8 @@ inline void for_each_word(int64_t begin, int64_t end, auto visit) {
 }
 
 // Calls body(begin, end) for runs of equal labels of a word. Labels that change meanwhile move runs.
-template <class Label, class Body>
-inline void for_each_run_of_word(const Label* labels, int64_t first, int count, Body&& body) {
+template <class Label>
+inline void for_each_run_of_word(const Label* labels, int64_t first, int count, auto&& body) {
   const Label* const word = labels + first;
   uint64_t begins = mask_where(count - 1, [=](int p) { return word[p + 1] != word[p]; }) << 1 | 1;
   while (begins) {
@@ -201,8 +200,8 @@ inline void for_each_run_of_word(const Label* labels, int64_t first, int count, 
 }
 
 void for_each_run(const auto* labels, int64_t begin, int64_t end, auto&& body) {
-  for_each_word(begin, end,
-                [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
+  for_each_word(
+      begin, end, [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }
 
 // Writes entry(k) to `count` places; where there is room the first without a branch, as most runs are short.
@@ -216,14 +215,13 @@ inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
 
 // Calls body(number, begin, end) for stretches of equal labels that have a row, in parts of up to 64.
 void for_each_stretch(const LabelPiece piece, auto body) {
-  for_each_word(
-      piece.begin, piece.end,
+  for_each_word(piece.begin, piece.end,
       [=, labels = piece.labels, background = piece.background, rows = piece.rows](int64_t first, int count) {
         const int32_t* const word = labels + first;
-        for_each_stretch_of_word(word, LabelWord(word, count, background), rows,
-                                 [&](int32_t number, Stretch stretch) {
-                                   body(number, first + stretch.begin, first + stretch.end);
-                                 });
+        for_each_stretch_of_word(
+            word, LabelWord(word, count, background), rows, [&](int32_t number, Stretch stretch) {
+              body(number, first + stretch.begin, first + stretch.end);
+            });
       });
 }
 
@@ -232,8 +230,8 @@ void for_each_line(const LabelPiece piece, int64_t length, auto visit) {
   for (int64_t line = piece.begin / length; line * length < piece.end; ++line) {
     const int64_t start = line * length;
     visit(line, piece.labels + start, std::max(piece.begin - start, int64_t(0)),
-          std::min(piece.end - start, length));
+        std::min(piece.end - start, length));
   }
 }
 
-}  // namespace conncomp
+}

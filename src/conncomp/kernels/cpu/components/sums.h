@@ -16,8 +16,7 @@ namespace conncomp {
 constexpr int pairs_of(int axes) { return axes * (axes + 1) / 2; }
 
 // Elements of a component in a word of a line, by their last coordinates.
-template <class Sum>
-struct Piece {
+template <class Sum> struct Piece {
   int64_t begin, end;  // one beyond the last
   Sum size, sum, squares;
 
@@ -29,8 +28,7 @@ struct Piece {
   }
 };
 
-template <int axes, bool with_products>
-class NarrowTable {
+template <int axes, bool with_products> class NarrowTable {
  public:
   using Place = std::array<int64_t, axes>;
   using Sum = int64_t;
@@ -180,4 +178,4 @@ class WideTable {
   Buffer<Sum> product_;
 };
 
-}  // namespace conncomp
+}

@@ -26,8 +26,7 @@ class WordFaces {
     }
   };
 
-  template <class Places>
-  const Faces* around(const Part<Places>& part) {
+  const Faces* around(const auto& part) {
     if (part.index != index_) {
       if (items_.labels.is_wide())
         look(items_.labels.wide(), part.index, part.first, part.place);
@@ -38,8 +37,7 @@ class WordFaces {
   }
 
  private:
-  template <class Label>
-  void look(const Label* labels, int64_t index, int64_t first, const int64_t* place) {
+  template <class Label> void look(const Label* labels, int64_t index, int64_t first, const int64_t* place) {
     const Label* const word = labels + index;
     const int axes = int(faces_.size()), last = axes - 1;
     const int count = int(std::min<int64_t>(kWord, items_.length() - first));
@@ -111,8 +109,8 @@ class SpanMarks {
         lines / items_.shape[axis],
         [=, this](int64_t k) {
           const int64_t line = (k / between * items_.shape[axis] + coordinate) * between + k % between;
-          for_each_in(line * length, (line + 1) * length,
-                      [=, this](int64_t i) { visit_mark(axis, i, visit); });
+          for_each_in(
+              line * length, (line + 1) * length, [=, this](int64_t i) { visit_mark(axis, i, visit); });
         },
         length);
   }
@@ -134,4 +132,4 @@ inline void find_spans(const LabelledItems& items, int64_t rows, bool* spans) {
   SpanMarks(items, rows, reinterpret_cast<uint8_t*>(spans)).find();
 }
 
-}  // namespace conncomp
+}

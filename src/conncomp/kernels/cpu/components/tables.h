@@ -13,8 +13,8 @@ namespace conncomp {
 
 // Numbers items' components uniquely: label k of item n becomes n * rows + k, what has no row the background.
 template <class Label, class Combined>
-void combine_labels(const Label* labels, int64_t count, int64_t length, Label background, int64_t rows,
-                    Combined* combined) {
+void combine_labels(
+    const Label* labels, int64_t count, int64_t length, Label background, int64_t rows, Combined* combined) {
   const Parts parts(count, kGrain);
   parallel_for(parts.parts, [&](int64_t part) {
     for (int64_t begin = parts.begin(part), stop; begin < parts.end(part); begin = stop) {
@@ -37,7 +37,7 @@ inline int64_t sharing_threads(int64_t table_bytes, int64_t limit, int64_t most)
 
 // Splits [0, count) among such threads; thread t calls fill(t, begin, end).
 inline void share_out(int64_t count, int64_t table_bytes, int64_t limit, int64_t most,
-                      FunctionRef<void(int64_t, int64_t, int64_t)> fill) {
+    FunctionRef<void(int64_t, int64_t, int64_t)> fill) {
   const int64_t threads = sharing_threads(table_bytes, limit, most);
   parallel_for(threads, [&](int64_t t) { fill(t, count * t / threads, count * (t + 1) / threads); });
 }
@@ -49,12 +49,11 @@ inline int64_t most_sharing(const LabelArray& labels) {
 inline void add_sizes(const LabelArray& labels, int64_t begin, int64_t end, int64_t rows, int64_t* sizes) {
   for_each_piece(labels, begin, end, rows, [=](const LabelPiece& piece) {
     for_each_word(piece.begin, piece.end,
-                  [labels = piece.labels, background = piece.background, rows = piece.rows,
-                   table = sizes + piece.base](int64_t first, int count) {
-                    for_each_label_of_word(
-                        labels + first, count, background, rows,
-                        [=](int32_t label, const auto& places) { table[label] += places.size(); });
-                  });
+        [labels = piece.labels, background = piece.background, rows = piece.rows, table = sizes + piece.base](
+            int64_t first, int count) {
+          for_each_label_of_word(labels + first, count, background, rows,
+              [=](int32_t label, const auto& places) { table[label] += places.size(); });
+        });
   });
 }
 
@@ -79,13 +78,13 @@ inline __m512i rows_of_lanes(__m512i labels, const int32_t* table, int64_t rows,
 }
 
 inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int32_t background,
-                          const int32_t* table, int64_t rows, bool streamed, int32_t* out) {
+    const int32_t* table, int64_t rows, bool streamed, int32_t* out) {
   const auto replaced = [=](int64_t block) {
     return rows_of_lanes(_mm512_loadu_si512(labels + block * kLanes), table, rows, background);
   };
   if (!streamed)
-    return for_each_in(begin, end,
-                       [=](int64_t block) { _mm512_storeu_si512(out + block * kLanes, replaced(block)); });
+    return for_each_in(
+        begin, end, [=](int64_t block) { _mm512_storeu_si512(out + block * kLanes, replaced(block)); });
   LabelStream<int32_t> stream;
   stream.turn(out + begin * kLanes);
   stream.put_all(
@@ -95,8 +94,8 @@ inline void replace_lanes(const int32_t* labels, int64_t begin, int64_t end, int
 
 // Replaces every label by its row of `table`, or the background: blocks of one label, or without branches.
 template <class Label, class Entry>
-void replace_labels(const Label* labels, int64_t count, Entry background, const Entry* table, int64_t rows,
-                    Entry* out) {
+void replace_labels(
+    const Label* labels, int64_t count, Entry background, const Entry* table, int64_t rows, Entry* out) {
   if (rows == 0) return for_each_index(count, [=](int64_t i) { out[i] = background; });
   constexpr int64_t kBlock = 16;
   const bool in_place = static_cast<const void*>(labels) == out;
@@ -122,8 +121,8 @@ void replace_labels(const Label* labels, int64_t count, Entry background, const 
     const int64_t begin = parts.begin(part), end = parts.end(part);
     if constexpr (kStreamed<Label> && kStreamed<Entry>)
       if (!in_place)
-        return replace_lanes(labels, begin, end, background, table, rows,
-                             count * int64_t(sizeof(Entry)) > kCachedLabels, out);
+        return replace_lanes(
+            labels, begin, end, background, table, rows, count * int64_t(sizeof(Entry)) > kCachedLabels, out);
     for_each_in(begin, end, replace_block);
   });
   for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Shared::load(labels + i));
@@ -201,7 +200,7 @@ class MemberLists {
         const int64_t item = begin / length * length;
         stop = std::min(item + length, end);
         for_each_piece(labels_.part(item, length), begin - item, stop - item, rows_,
-                       [&](const LabelPiece& piece) { write_piece(piece, tables, indices); });
+            [&](const LabelPiece& piece) { write_piece(piece, tables, indices); });
       }
     });
   }
@@ -218,8 +217,7 @@ class MemberLists {
         parts, [&](int64_t part) { visit(tables_[part], count * part / parts, count * (part + 1) / parts); });
   }
 
-  template <class Index>
-  void write_piece(const LabelPiece& piece, Tables& tables, Index* indices) const {
+  template <class Index> void write_piece(const LabelPiece& piece, Tables& tables, Index* indices) const {
     const int64_t* const ends = tables_.size() > 1 ? tables.end.data() : begin_ + 1;
     for_each_stretch(piece, [indices, next = tables.next.data() + piece.base, end = ends + piece.base](
                                 int32_t label, int64_t from, int64_t to) {
@@ -256,8 +254,8 @@ class LabelRanks {
   }
 
   LabelRanks(const int64_t* components, int64_t count) : LabelRanks(count ? components[count - 1] + 1 : 0) {
-    for_each_in(0, count,
-                [&](int64_t i) { words_[components[i] / kWord] |= uint64_t(1) << components[i] % kWord; });
+    for_each_in(
+        0, count, [&](int64_t i) { words_[components[i] / kWord] |= uint64_t(1) << components[i] % kWord; });
     count_words();
   }
 
@@ -290,4 +288,4 @@ class LabelRanks {
   Buffer<int64_t> before_;
 };
 
-}  // namespace conncomp
+}

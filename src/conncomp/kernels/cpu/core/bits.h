@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __SSE2__
+#ifdef __AVX2__
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>  // a tenth of that, for files that are compiled without registers
 #endif
 #ifdef __aarch64__
 #include <arm_neon.h>
@@ -126,4 +128,4 @@ inline __m512i counted_from(int32_t first) {
 }
 #endif
 
-}  // namespace conncomp
+}

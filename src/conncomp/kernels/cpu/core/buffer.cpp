@@ -40,7 +40,7 @@ bool with_blocks(auto&& body) {
   return true;
 }
 
-}  // namespace
+}
 
 void* SpareMemory::take(size_t& bytes) {
   void* memory = nullptr;
@@ -106,4 +106,4 @@ void release(void* memory, size_t bytes) {
   if (bytes < SpareMemory::kSmallest || !SpareMemory::give(memory, bytes)) std::free(memory);
 }
 
-}  // namespace conncomp
+}

@@ -29,8 +29,7 @@ void* allocate(size_t& bytes);
 void* allocate_zeros(size_t bytes);
 void release(void* memory, size_t bytes);
 
-template <class T>
-class Buffer {
+template <class T> class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
@@ -60,4 +59,4 @@ class Buffer {
   std::unique_ptr<T, Free> data_;
 };
 
-}  // namespace conncomp
+}

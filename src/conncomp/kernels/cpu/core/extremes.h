@@ -9,8 +9,7 @@
 namespace conncomp {
 
 // The smallest and the largest key of at least one item. Each item is read once.
-template <class T, class Key = std::identity>
-auto extremes(const T* items, int64_t count, Key key = {}) {
+template <class Key = std::identity> auto extremes(const auto* items, int64_t count, Key key = {}) {
   using Number = std::decay_t<decltype(key(*items))>;
   const Parts parts(count, kGrain);
   std::vector<std::pair<Number, Number>> part_extremes(parts.parts);
@@ -42,15 +41,13 @@ inline void count_bytes(const uint8_t* values, int64_t count, int64_t* counts) {
     for (int b = 0; b < kBytes; ++b) counts[b] += table[b];
 }
 
-template <class Value>
-struct Frequent {
+template <class Value> struct Frequent {
   Value value;
   size_t times;
 };
 
 // The most frequent value of a sample that is not empty, the smallest of several; sorts the sample.
-template <class Value>
-Frequent<Value> most_frequent(std::vector<Value>& sample) {
+template <class Value> Frequent<Value> most_frequent(std::vector<Value>& sample) {
   std::sort(sample.begin(), sample.end());
   Frequent<Value> best{sample[0], 0};
   for (size_t first = 0, last; first < sample.size(); first = last) {
@@ -60,4 +57,4 @@ Frequent<Value> most_frequent(std::vector<Value>& sample) {
   return best;
 }
 
-}  // namespace conncomp
+}

@@ -7,11 +7,9 @@
 
 namespace conncomp {
 
-template <class Signature>
-class FunctionRef;
+template <class Signature> class FunctionRef;
 
-template <class Result, class... Arguments>
-class FunctionRef<Result(Arguments...)> {
+template <class Result, class... Arguments> class FunctionRef<Result(Arguments...)> {
  public:
   template <class Function>
     requires(!std::is_same_v<std::remove_cvref_t<Function>, FunctionRef>)
@@ -31,4 +29,4 @@ class FunctionRef<Result(Arguments...)> {
   Result (*call_)(void*, Arguments...);
 };
 
-}  // namespace conncomp
+}

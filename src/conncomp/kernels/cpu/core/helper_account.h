@@ -67,4 +67,4 @@ class HelperAccount {
   std::atomic<int64_t> balance_{0}, rest_{kRest}, rest_until_{0};
 };
 
-}  // namespace conncomp
+}

@@ -86,4 +86,4 @@ inline void for_each_in(int64_t begin, int64_t end, auto body) {
   }
 }
 
-}  // namespace conncomp
+}

@@ -119,20 +119,19 @@ class RecentCounts {
 };
 
 // The entries of all tables by keys. `numbered` ones go on from those of the table before, from 0.
-inline std::pair<Buffer<KeyCount>, int64_t> sorted_counts(const std::vector<KeyCounts>& tables,
-                                                          bool numbered = false) {
+inline std::pair<Buffer<KeyCount>, int64_t> sorted_counts(
+    const std::vector<KeyCounts>& tables, bool numbered = false) {
   std::vector<int64_t> begin(tables.size() + 1);
   for (size_t t = 0; t < tables.size(); ++t) begin[t + 1] = begin[t] + tables[t].size();
   const int64_t entries = begin.back();
   Buffer<KeyCount> sorted(entries);
   parallel_for(int64_t(tables.size()), [&](int64_t t) {
     KeyCount* next = sorted.data() + begin[t];
-    tables[t].for_each([&next, shift = numbered ? begin[t] - 1 : 0](const KeyCount& entry) {
-      *next++ = {entry.key, entry.count + shift};
-    });
+    tables[t].for_each([&next, shift = numbered ? begin[t] - 1 : 0](
+                           const KeyCount& entry) { *next++ = {entry.key, entry.count + shift}; });
   });
   radix_sort(sorted, entries);
   return {std::move(sorted), entries};
 }
 
-}  // namespace conncomp
+}

@@ -15,11 +15,9 @@ namespace conncomp {
 constexpr int64_t kCachedLabels = int64_t(1) << 22;
 
 #ifdef __AVX512VPOPCNTDQ__
-template <class Label>
-constexpr bool kStreamed = sizeof(Label) == 4;
+template <class Label> constexpr bool kStreamed = sizeof(Label) == 4;
 
-template <class Label>
-class LabelStream {
+template <class Label> class LabelStream {
  public:
   LabelStream() = default;
   LabelStream(const LabelStream&) = delete;
@@ -81,11 +79,9 @@ class LabelStream {
   __mmask16 here_ = kWhole;                  // which labels of the line are ours
 };
 #else
-template <class Label>
-constexpr bool kStreamed = false;
+template <class Label> constexpr bool kStreamed = false;
 
-template <class Label>
-class LabelStream {};
+template <class Label> class LabelStream {};
 #endif
 
-}  // namespace conncomp
+}

@@ -10,8 +10,7 @@
 
 namespace conncomp {
 
-template <int kWords>
-struct ManyWords {
+template <int kWords> struct ManyWords {
 #if defined(__AVX512F__)
   static constexpr int kOfPart = 8;
 #elif defined(__AVX2__)
@@ -128,4 +127,4 @@ struct ManyWords {
   }
 };
 
-}  // namespace conncomp
+}

@@ -27,8 +27,7 @@ std::vector<int64_t> sums_of_parts(const Parts& parts, auto&& value) {
   return sums;
 }
 
-template <int64_t of_value = 1, class Value>
-int64_t sum_over(int64_t count, Value&& value) {
+template <int64_t of_value = 1> int64_t sum_over(int64_t count, auto&& value) {
   const std::vector<int64_t> sums = sums_of_parts(Parts(count, kGrain / of_value), value);
   return int64_t(std::accumulate(sums.begin(), sums.end(), uint64_t(0)));
 }
@@ -51,8 +50,7 @@ int64_t scan(int64_t count, auto&& value, auto&& assign) {
 }
 
 // Lets rank[w] be the number of bits set before word w; returns the number of all.
-template <class Index>
-int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
+template <class Index> int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
   return scan(
       count, [&](int64_t w) { return std::popcount(words[w]); },
       [&](int64_t w, int64_t before) { rank[w] = Index(before); });
@@ -62,22 +60,19 @@ int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
 constexpr int64_t kParentWork = 4;
 
 // Lets an entry point to its root, which it returns: mostly two steps in ascending order.
-template <class Index>
-Index flatten_entry(Index* parent, int64_t i) {
+template <class Index> Index flatten_entry(Index* parent, int64_t i) {
   Index root = Shared::load(parent + Shared::load(parent + i));
   for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
   Shared::store(parent + i, root);
   return root;
 }
 
-template <class Index>
-int64_t flatten(Index* parent, int64_t count) {
+template <class Index> int64_t flatten(Index* parent, int64_t count) {
   return sum_over<kParentWork>(count, [parent](int64_t i) { return flatten_entry(parent, i) == Index(i); });
 }
 
 // What an entry, negative until it has a label, stands for: an entry of its tree that is not larger.
-template <class Index>
-struct Unlabelled {
+template <class Index> struct Unlabelled {
   static constexpr Index kMark = std::numeric_limits<Index>::min();
   static Index under(int64_t parent) { return Index(parent) | kMark; }
   static Index parent(Index entry) { return entry & ~kMark; }
@@ -86,8 +81,7 @@ struct Unlabelled {
 // Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part goes in ascending
 // order, and an entry takes the label of what it is under, or, if that is another thread's goes under its
 // parent.
-template <class Index>
-void label_in_order(Index* entries, int64_t count) {
+template <class Index> void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;
   Parts parts(count, kGrain / kParentWork);
   if (num_threads() == 1) parts.at_most(1);
@@ -95,7 +89,7 @@ void label_in_order(Index* entries, int64_t count) {
   parallel_for(parts.parts - 1, [&](int64_t part) {
     int64_t roots = 0;
     for_each_in(parts.begin(part), parts.end(part),
-                [&roots, entries](int64_t i) { roots += entries[i] == Entry::under(i); });
+        [&roots, entries](int64_t i) { roots += entries[i] == Entry::under(i); });
     first[part + 1] = roots;
   });
   for (int64_t part = 1; part < parts.parts; ++part) first[part] += first[part - 1];
@@ -144,9 +138,9 @@ template <class Index>
 // For every i in [0, items) with 0 <= key(i) < keys: puts value(i) into group key(i) of `values`, where group
 // k lies at begin[k] ... begin[k + 1]. Keys are read twice, in ascending order, and may differ then if the
 // caller changes them (contract 5): values for which there is no room are left out.
-template <class Key, class Value, class Out>
-void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t* begin, Out* values,
-                  int64_t room) {
+template <class Out>
+void group_by_key(
+    int64_t items, int64_t keys, auto&& key, auto&& value, int64_t* begin, Out* values, int64_t room) {
   // Counting two places ahead leaves begin[k + 1] at the start of group k, from where it runs to its end.
   for_each_in(0, keys + 1, [&](int64_t k) { begin[k] = 0; });
   for_each_in(0, items, [&](int64_t i) {
@@ -160,4 +154,4 @@ void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t
   });
 }
 
-}  // namespace conncomp
+}

@@ -16,7 +16,7 @@ int default_threads() {
 Process process_of_module{default_threads()};
 Process* joined = &process_of_module;
 
-}  // namespace
+}
 
 Process& process() { return *joined; }
 
@@ -86,7 +86,7 @@ void await_pieces(const Shares& shares, int64_t wanted) {
     std::this_thread::sleep_for(std::chrono::microseconds(10));
 }
 
-}  // namespace
+}
 
 bool helpers_wanted(int64_t elements) {
   if (elements <= kGrain || num_threads() <= 1) return false;
@@ -95,9 +95,8 @@ bool helpers_wanted(int64_t elements) {
 
 // Tapered, part k of the P of a share is 2 (P - k) - 1 of P² pieces of it, and a unit so that none is empty.
 int64_t Parts::begin(int64_t part) const {
-  const auto split = [units = count / unit](int64_t into, int64_t k) {
-    return units / into * k + std::min(k, units % into);
-  };
+  const auto split = [units = count / unit](
+                         int64_t into, int64_t k) { return units / into * k + std::min(k, units % into); };
   if (!tapered) return split(parts, part) * unit;
   const int64_t of_share = parts / shares, share = part / of_share, k = part % of_share;
   const int64_t first = split(shares, share), others = split(shares, share + 1) - first - of_share;
@@ -158,4 +157,4 @@ void look_up_from_work() {
   if (watch.call->given_up()) throw Interrupted();
 }
 
-}  // namespace conncomp
+}

@@ -81,8 +81,7 @@ struct Parts {
 
 // Touches the pages of `count` entries in order, by all threads, with polls: the system clears up to 2 MB at
 // a first write, and scattered writes might meet hundreds of these between two polls.
-template <class T>
-void take_pages(T* data, int64_t count) {
+template <class T> void take_pages(T* data, int64_t count) {
   constexpr int64_t kPage = 1 << 12, kPagesWorthAThread = 1 << 9;
   auto* const bytes = reinterpret_cast<volatile char*>(data);
   const int64_t pages = count * int64_t(sizeof(T)) / kPage;
@@ -95,4 +94,4 @@ void take_pages(T* data, int64_t count) {
   });
 }
 
-}  // namespace conncomp
+}

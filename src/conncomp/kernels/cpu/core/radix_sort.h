@@ -10,8 +10,7 @@
 
 namespace conncomp {
 
-template <class Item>
-class RadixSort {
+template <class Item> class RadixSort {
  public:
   explicit RadixSort(Buffer<Item>& items, int64_t count)
       : items_(items), count_(count), parts_(count, kGrain) {
@@ -38,14 +37,13 @@ class RadixSort {
   // Returns whether the items have been moved to `others`, or share the digit.
   bool move_by_digit(int digit, Buffer<Item>& others) {
     const int shift = shift_ + digit * kDigitBits;
-    const auto digit_of = [low = low_, shift](const Item& item) {
-      return size_t(Key(item.key - low) >> shift) % kDigits;
-    };
+    const auto digit_of = [low = low_, shift](
+                              const Item& item) { return size_t(Key(item.key - low) >> shift) % kDigits; };
     std::vector<Places> places(parts_.parts);
     parallel_for(parts_.parts, [&](int64_t part) {
       Places counts{};
       for_each_in(parts_.begin(part), parts_.end(part),
-                  [&counts, digit_of, items = items_.data()](int64_t i) { ++counts[digit_of(items[i])]; });
+          [&counts, digit_of, items = items_.data()](int64_t i) { ++counts[digit_of(items[i])]; });
       places[part] = counts;
     });
     int64_t before = 0;
@@ -57,9 +55,8 @@ class RadixSort {
     parallel_for(parts_.parts, [&](int64_t part) {
       Places next = places[part];
       for_each_in(parts_.begin(part), parts_.end(part),
-                  [&next, digit_of, items = items_.data(), moved = others.data()](int64_t i) {
-                    moved[next[digit_of(items[i])]++] = items[i];
-                  });
+          [&next, digit_of, items = items_.data(), moved = others.data()](
+              int64_t i) { moved[next[digit_of(items[i])]++] = items[i]; });
     });
     return true;
   }
@@ -76,7 +73,7 @@ class RadixSort {
         poll(stop - begin);
         if (stop - begin > 1)
           std::stable_sort(items_.data() + begin, items_.data() + stop,
-                           [](const Item& a, const Item& b) { return a.key < b.key; });
+              [](const Item& a, const Item& b) { return a.key < b.key; });
         begin = stop;
       }
     });
@@ -89,9 +86,6 @@ class RadixSort {
   int shift_ = 0;
 };
 
-template <class Item>
-void radix_sort(Buffer<Item>& items, int64_t count) {
-  RadixSort<Item>(items, count);
-}
+template <class Item> void radix_sort(Buffer<Item>& items, int64_t count) { RadixSort<Item>(items, count); }
 
-}  // namespace conncomp
+}

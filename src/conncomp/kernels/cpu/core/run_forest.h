@@ -14,8 +14,7 @@
 
 namespace conncomp {
 
-template <class Index>
-struct RunWord {
+template <class Index> struct RunWord {
   uint64_t start;
   Index before;
 
@@ -44,4 +43,4 @@ class FirstContacts {
   bool orphan_ = false;  // whether the run that leads out of the word before has had no contact yet
 };
 
-}  // namespace conncomp
+}

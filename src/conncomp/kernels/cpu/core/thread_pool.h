@@ -22,7 +22,7 @@
 namespace __cxxabiv1 {
 struct __cxa_eh_globals;
 extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
-}  // namespace __cxxabiv1
+}
 #endif
 
 namespace conncomp {
@@ -136,4 +136,4 @@ class ThreadPool {
   const FunctionRef<void(int)>* work_ = nullptr;
 };
 
-}  // namespace conncomp
+}

@@ -44,8 +44,7 @@ class DigitsAsNames {
   VertexNames names_;
 };
 
-template <class Vertices>
-class ArcLines {
+template <class Vertices> class ArcLines {
  public:
   template <class... Limits>
   ArcLines(const std::string& comments, const std::string& mark, int64_t line, Limits... limits)
@@ -138,4 +137,4 @@ class NeighbourReader {
   int64_t row_ = 0, column_ = 0, degree_ = 0, loops_ = 0, largest_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -283,4 +283,4 @@ class GraphmlReader {
   int64_t lines_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -15,8 +15,8 @@ class NamedArcReader {
   static constexpr int64_t kLongestRow = 1 << 16;
 
   // Names are in two of `columns`, after `line` lines; numbers, while they can, if `as_numbers`.
-  NamedArcReader(char separator, int64_t columns, int64_t first, int64_t second, int64_t line,
-                 bool as_numbers)
+  NamedArcReader(
+      char separator, int64_t columns, int64_t first, int64_t second, int64_t line, bool as_numbers)
       : separator_(separator),
         columns_(columns),
         places_{first, second},
@@ -61,8 +61,7 @@ class NamedArcReader {
   bool as_numbers() const { return as_numbers_; }
 
   // Replaces vertex numbers, written before another name came, by the numbers of their names.
-  template <class Vertex>
-  void rename(Vertex* src, Vertex* dst, int64_t arcs) {
+  template <class Vertex> void rename(Vertex* src, Vertex* dst, int64_t arcs) {
     constexpr int64_t kBlock = VertexNames::kBlock / 2;
     int64_t numbers[2 * kBlock];
     for (int64_t begin = 0; begin < arcs; begin += kBlock) {
@@ -119,8 +118,8 @@ class NamedArcReader {
     if (cursor_ == end ? !last : !end_line(end, last)) return false;
     if (cursor_ == end && !is_line_end(end[-1])) ++line_;
     if (columns != columns_)
-      fail_in_row(line_,
-                  "expected " + std::to_string(columns_) + " columns, found " + std::to_string(columns));
+      fail_in_row(
+          line_, "expected " + std::to_string(columns_) + " columns, found " + std::to_string(columns));
     return true;
   }
 
@@ -190,4 +189,4 @@ class NamedArcReader {
   VertexNames names_;
 };
 
-}  // namespace conncomp
+}

@@ -274,4 +274,4 @@ class PlainXml {
   }
 };
 
-}  // namespace conncomp
+}

@@ -61,8 +61,7 @@ class PngLines {
     return true;
   }
 
-  template <int step>
-  bool add_ahead(const uint8_t* line, uint8_t* out) const {
+  template <int step> bool add_ahead(const uint8_t* line, uint8_t* out) const {
     Bytes sums = {};
     int64_t i = 0;
     for (; i + kBytes <= bytes_; i += kBytes) {
@@ -76,23 +75,19 @@ class PngLines {
     return true;
   }
 
-  template <int step>
-  static Bytes prefix(Bytes bytes) {
+  template <int step> static Bytes prefix(Bytes bytes) {
     bytes += moved<step>(bytes, kPlaces);
     if constexpr (2 * step < kBytes) return prefix<2 * step>(bytes);
     return bytes;
   }
   static constexpr auto kPlaces = std::make_integer_sequence<int, kBytes>();
-  template <int step, int... place>
-  static Bytes moved(Bytes bytes, std::integer_sequence<int, place...>) {
+  template <int step, int... place> static Bytes moved(Bytes bytes, std::integer_sequence<int, place...>) {
     return taken<(kBytes - step + place)...>(Bytes{}, bytes);
   }
-  template <int step, int... place>
-  static Bytes last(Bytes bytes, std::integer_sequence<int, place...>) {
+  template <int step, int... place> static Bytes last(Bytes bytes, std::integer_sequence<int, place...>) {
     return taken<(place < step ? kBytes - step + place : kBytes)...>(bytes, Bytes{});
   }
-  template <int... place>
-  static Bytes taken(Bytes first, Bytes second) {
+  template <int... place> static Bytes taken(Bytes first, Bytes second) {
 #if defined(__GNUC__) && !defined(__clang__)  // GCC 11 does not know the other name
     return __builtin_shuffle(first, second, Bytes{place...});
 #else
@@ -104,4 +99,4 @@ class PngLines {
   std::vector<uint8_t> zeros_;
 };
 
-}  // namespace conncomp
+}

@@ -137,4 +137,4 @@ class Tokens {
   int64_t value_ = 0;
 };
 
-}  // namespace conncomp
+}

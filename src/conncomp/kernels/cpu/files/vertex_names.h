@@ -156,4 +156,4 @@ class VertexNames {
   int64_t waiting_count_ = 0;
 };
 
-}  // namespace conncomp
+}

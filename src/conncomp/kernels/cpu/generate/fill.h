@@ -7,8 +7,8 @@
 namespace conncomp {
 
 // Lets out[k] = convert(bits of number start + k, k) for every k in [0, count).
-template <class Bits, class Out, class Convert>
-void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out* out, Convert&& convert) {
+template <class Bits, class Out>
+void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out* out, auto&& convert) {
   constexpr int kNumbers = sizeof(PhiloxBlock) / sizeof(Bits);
   const int64_t first = start / kNumbers, skip = start % kNumbers;
   for_each_index((skip + count + kNumbers - 1) / kNumbers, [&](int64_t b) {
@@ -27,8 +27,8 @@ void fill_random(Bits64 seed, Bits32 purpose, int64_t start, int64_t count, Out*
 // is 2^32 times the probability that an edge falls into a quadrant up to q, in reading order. Source: D.
 // Chakrabarti, Y. Zhan, C. Faloutsos 2004, "R-MAT: a recursive model for graph mining".
 template <class Vertex>
-void rmat(Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t count, Vertex* src,
-          Vertex* dst) {
+void rmat(
+    Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t count, Vertex* src, Vertex* dst) {
   for_each_index(count, [&](int64_t edge) {
     Vertex row = 0, column = 0;
     PhiloxBlock block;
@@ -44,4 +44,4 @@ void rmat(Bits64 seed, Bits32 purpose, int scale, const Bits64 below[3], int64_t
   });
 }
 
-}  // namespace conncomp
+}

@@ -23,8 +23,7 @@ void flatten_from(int64_t first, auto* parent, int64_t count) {
 }
 
 // Whether each vertex but the first has a smaller end of its first and last arc: all are one tree.
-template <class Pointer, class Vertex>
-[[gnu::noinline]] bool start_as_one(const Rows<Pointer, Vertex> rows) {
+[[gnu::noinline]] bool start_as_one(const auto rows) {
   constexpr int64_t kBlock = 512;
   const Parts parts((rows.vertices + kBlock - 1) / kBlock, kGrain / kVertexWork / kBlock);
   std::atomic<bool> is_one{true};
@@ -45,8 +44,7 @@ template <class Pointer, class Vertex>
 }
 
 // Lets each vertex start under the root of its smaller end, or, below the part, under that, then a root.
-template <class Pointer, class Vertex, class Index>
-void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
+template <class Index> void start_trees(const auto rows, Index* parent) {
   Parts parts(rows.vertices, kGrain / kVertexWork);
   // Few, as ways to roots lead through them.
   parts.at_most(num_threads() == 1 || rows.vertices < kLongLoop ? num_threads() : 2 * num_threads());
@@ -66,8 +64,7 @@ void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
 }
 
 // Hooks roots of a flat forest under smaller ones that arcs show; a later store may undo an earlier one.
-template <class Pointer, class Vertex, class Index>
-void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
+template <class Index> void hook_trees(const auto rows, Index* parent) {
   for_each_row(rows, [=](int64_t v, int64_t begin, int64_t end) {
     if (begin >= end) return;
     const auto root_at = [=](int64_t arc) { return parent_of(parent, rows.target(arc), rows.vertices, v); };
@@ -90,8 +87,7 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
 }
 
 // Unites v with some neighbours, for the first vertices of blocks: a sixteenth of all, in whole cache lines.
-template <class Pointer, class Vertex, class Index>
-void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
+void unite_some(const auto rows, auto* parent) {
   constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
   const auto unite_block = [=](int64_t block) {
     poll(kUnited);
@@ -104,8 +100,7 @@ void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
 }
 
 // Unites the ends of arcs that may connect trees; in a symmetric graph not of vertices under `giant`, or -1.
-template <class Pointer, class Vertex, class Index>
-void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) {
+template <class Index> void sweep(const auto rows, Index* parent, FrequentRoot giant) {
   const int64_t visited = rows.vertices + int64_t((1 - giant.share) * double(rows.arcs));
   for_each_piece(rows, visited, [=](int64_t begin, int64_t end, auto piece_of_row) {
     for_each_in(begin, end, [=](int64_t v) {
@@ -116,8 +111,7 @@ void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) 
 }
 
 // The same in a flat forest nearly all under `giant`, whose bits tell whether some rows' arcs are inside.
-template <class Pointer, class Vertex, class Index>
-void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant) {
+void sweep_around(const auto rows, auto* parent, int64_t giant) {
   constexpr int64_t kRows = 16;
   const VertexBits members = members_of(giant, parent, rows.vertices);
   for_each_piece(rows, rows.vertices + rows.arcs, [&](int64_t begin, int64_t end, auto piece_of_row) {
@@ -132,8 +126,7 @@ void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant
 }
 
 // Connects the trees that have started. In a `sparse` graph hooking costs more than it spares.
-template <class Pointer, class Vertex, class Index>
-void connect_trees(const Rows<Pointer, Vertex> rows, bool symmetric, bool sparse, Index* parent) {
+void connect_trees(const auto rows, bool symmetric, bool sparse, auto* parent) {
   FrequentRoot giant{-1, 0};
   if (!sparse) {
     giant = frequent_root(rows, parent);
@@ -176,4 +169,4 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
   return label_forest(labels, rows.vertices, consecutive);
 }
 
-}  // namespace conncomp
+}

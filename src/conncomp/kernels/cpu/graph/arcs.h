@@ -13,8 +13,7 @@
 
 namespace conncomp {
 
-template <class Vertex, class Index>
-class ForestOfArcs {
+template <class Vertex, class Index> class ForestOfArcs {
  public:
   ForestOfArcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent)
       : src_(src),
@@ -28,8 +27,7 @@ class ForestOfArcs {
   // Whether there is too little for a second thread; the number of threads may change meanwhile.
   bool in_one_part() const { return blocks_ <= kPiece; }
 
-  template <class Access>
-  void grow() {
+  template <class Access> void grow() {
     for_each_index(vertices_, [parent = parent_](int64_t v) { parent[v] = Index(v); });
     if (vertices_ == 0) return;
     FrequentRoot giant{-1, 0};
@@ -38,14 +36,14 @@ class ForestOfArcs {
       for (int64_t round = 0; round < kRounds || (round == kRounds && giant.share < kGiant); ++round) {
         const int64_t apart = round == 0 ? every : 2 * every;
         for_each_block((to_opposites() - round + apart - 1) / apart,
-                       [=, this](int64_t i) { hook_block(round + i * apart); });
+            [=, this](int64_t i) { hook_block(round + i * apart); });
         flatten(parent_, vertices_);
         if (round + 1 >= kRounds) giant = frequent_root();
       }
     } else if (is_near()) {
       for_each_block(to_opposites(), [this](int64_t block) { start_block(block); });
       if (sum_over(vertices_,
-                   [parent = parent_](int64_t v) { return Shared::load(parent + v) == Index(v); }) == 1) {
+              [parent = parent_](int64_t v) { return Shared::load(parent + v) == Index(v); }) == 1) {
         label_as_one(parent_, vertices_);
         return;
       }
@@ -70,14 +68,13 @@ class ForestOfArcs {
 
   void for_each_block(int64_t blocks, auto body) const {
     parallel_for((blocks + kPiece - 1) / kPiece,
-                 [&](int64_t piece) {
-                   for (int64_t block = piece * kPiece; block < std::min((piece + 1) * kPiece, blocks);
-                        ++block) {
-                     poll(kBlock);
-                     body(block);
-                   }
-                 },
-                 Dealing::kQueue);
+        [&](int64_t piece) {
+          for (int64_t block = piece * kPiece; block < std::min((piece + 1) * kPiece, blocks); ++block) {
+            poll(kBlock);
+            body(block);
+          }
+        },
+        Dealing::kQueue);
   }
 
   // Calls body(v, u) for arcs of a block between vertices, no loops, whose opposite does not come before.
@@ -145,13 +142,11 @@ class ForestOfArcs {
     }
   }
 
-  template <class Access>
-  void unite_block(int64_t block) {
+  template <class Access> void unite_block(int64_t block) {
     for_each_arc(block, [parent = parent_](Index v, Index u) { unite<Access>(parent, v, u); });
   }
 
-  template <class Access>
-  void unite_block_around(int64_t block, const VertexBits& members) {
+  template <class Access> void unite_block_around(int64_t block, const VertexBits& members) {
     for_each_arc(block, [&members, parent = parent_](Index v, Index u) {
       if (!(members.has(v) & members.has(u))) unite<Access>(parent, v, u);
     });
@@ -184,8 +179,8 @@ class ForestOfArcs {
 
 // Fills parent[v] with a smaller vertex of v's component, or v if there is none.
 template <class Vertex, class Index>
-void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
-                         Index* parent) {
+void grow_forest_of_arcs(
+    const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
   ForestOfArcs<Vertex, Index> forest(src, dst, arcs, vertices, parent);
   if (forest.in_one_part())
     forest.template grow<Exclusive>();
@@ -193,4 +188,4 @@ void grow_forest_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int
     forest.template grow<Shared>();
 }
 
-}  // namespace conncomp
+}

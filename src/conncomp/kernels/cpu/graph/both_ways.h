@@ -13,8 +13,7 @@
 
 namespace conncomp {
 
-template <class Pointer, class Vertex>
-class BothWays {
+template <class Pointer, class Vertex> class BothWays {
  public:
   explicit BothWays(const Rows<Pointer, Vertex> rows)
       : rows_(rows), reached_(rows.vertices), reaching_(rows.vertices), done_(reached_.words()) {}
@@ -143,8 +142,7 @@ int64_t settle_giant(const Rows<Pointer, Vertex> rows, Index* state) {
 constexpr int64_t kFewArcs = 3;
 
 // Settles all vertices, by pieces, or with `sweeps` after those alone or a giant (64 bits: a giant only).
-template <class Pointer, class Vertex, class Index>
-int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) {
+template <class Index> int64_t settle_all(const auto rows, bool sweeps, Index* state) {
   Index* const no_order = nullptr;
   const bool has_few_arcs = rows.arcs <= kFewArcs * rows.vertices;
   sweeps &= rows.vertices > kGrain / 64;
@@ -160,4 +158,4 @@ int64_t settle_all(const Rows<Pointer, Vertex> rows, bool sweeps, Index* state) 
   return alone + (of_giant > 0) + search_strong(rows, state, settled, no_order);
 }
 
-}  // namespace conncomp
+}

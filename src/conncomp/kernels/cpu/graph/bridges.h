@@ -92,4 +92,4 @@ class BridgeSearch {
   int64_t count_ = 0;       // of vertices that were entered
 };
 
-}  // namespace conncomp
+}

@@ -7,8 +7,7 @@
 
 namespace conncomp {
 
-template <class Index>
-struct Condensation {
+template <class Index> struct Condensation {
   Buffer<int64_t> indptr;
   Buffer<Index> indices;
 };
@@ -28,15 +27,13 @@ int64_t make_distinct(Index* row, int64_t arcs, int64_t components, VertexBits& 
     marks.add(w, uint64_t(1) << row[i] % kWord);
   });
   int64_t listed = 0;
-  for_each_in(0, marks.words(), [&](int64_t w) {
-    for_each_bit(marks.take(w), [&](int p) { row[listed++] = Index(w * kWord + p); });
-  });
+  for_each_in(0, marks.words(),
+      [&](int64_t w) { for_each_bit(marks.take(w), [&](int p) { row[listed++] = Index(w * kWord + p); }); });
   return listed;
 }
 
 // The distinct arcs of rows. No other thread may write to their memory.
-template <class Index>
-Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indices) {
+template <class Index> Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indices) {
   Buffer<int64_t> kept(rows.vertices);
   const Parts parts(rows.vertices, kGrain / kVertexWork);
   parallel_for(parts.parts, [&](int64_t part) {
@@ -58,8 +55,7 @@ Condensation<Index> distinct_arcs(const Rows<int64_t, Index> rows, Index* indice
   return graph;
 }
 
-template <class Index>
-struct Between {
+template <class Index> struct Between {
   Buffer<Index> from, to;
   int64_t count;
 };
@@ -72,8 +68,7 @@ Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* label
   parallel_for(rows.arcs ? parts.parts : 0, [&](int64_t part) {
     const int64_t begin = parts.begin(part), end = parts.end(part);
     int64_t count = 0, arc = begin;
-    for_each_in(
-        rows.source(begin), rows.source(end - 1) + 1,
+    for_each_in(rows.source(begin), rows.source(end - 1) + 1,
         [=, &arc, &count, from = between.from.data() + begin, to = between.to.data() + begin](int64_t v) {
           const Index own = labels[v];
           const int64_t first = arc;
@@ -97,8 +92,8 @@ Between<Index> arcs_between(const Rows<Pointer, Vertex> rows, const Index* label
   return between;
 }
 
-template <class Pointer, class Vertex, class Index>
-Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labels, int64_t components) {
+template <class Index>
+Condensation<Index> condense(const auto rows, const Index* labels, int64_t components) {
   Between<Index> between = arcs_between(rows, labels);
   Buffer<int64_t> indptr(components + 1);
   if (!find_rows(between.from.data(), between.count, components, indptr.data())) {
@@ -111,4 +106,4 @@ Condensation<Index> condense(const Rows<Pointer, Vertex> rows, const Index* labe
   return distinct_arcs(Rows<int64_t, Index>{indptr.data(), targets, components, between.count}, targets);
 }
 
-}  // namespace conncomp
+}

@@ -16,8 +16,7 @@ namespace conncomp {
 
 constexpr double kLight = 1.5, kAllLight = 3;
 
-template <class Bits>
-struct Weights {
+template <class Bits> struct Weights {
   const Bits* weights;
   WeightOrder<Bits> order;
 
@@ -25,8 +24,7 @@ struct Weights {
 };
 
 // An arc among the others: lighter ones first, and of equal ones that of the lower number.
-template <class Bits>
-struct Place {
+template <class Bits> struct Place {
   Bits weight;
   int64_t arc;
 
@@ -35,21 +33,19 @@ struct Place {
   }
 };
 
-template <class Bits, class Index>
-struct RankedWeight {
+template <class Bits, class Index> struct RankedWeight {
   Bits key;
   Index position;
 };
 
-template <class Index>
-struct CollectedEdge {
+template <class Index> struct CollectedEdge {
   Index u, v, arc;
 };
 
 // Whether each arc has an opposite one of the same weight, by a hash as of is_mirrored.
 template <class Pointer, class Vertex, class Bits>
-bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weights<Bits> weights,
-                               uint64_t key) {
+bool weighs_the_same_both_ways(
+    const RowArcs<Pointer, Vertex>& arcs, const Weights<Bits> weights, uint64_t key) {
   const Rows<Pointer, Vertex> rows = arcs.rows;
   const auto hash_of = [=](int64_t low, int64_t high, int64_t arc) {
     return mix(mix(mix(uint64_t(low) ^ key) + uint64_t(high)) + uint64_t(weights.at(arc)));
@@ -71,11 +67,11 @@ bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weigh
   std::vector<uint64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     uint64_t sum = 0;
-    arcs.for_each_edge(parts.begin(part), parts.end(part), Ends::kBoth,
-                       [&sum, hash_of](int64_t arc, int64_t u, int64_t v) {
-                         const uint64_t hash = hash_of(std::min(u, v), std::max(u, v), arc);
-                         sum += u < v ? hash : -hash;
-                       });
+    arcs.for_each_edge(
+        parts.begin(part), parts.end(part), Ends::kBoth, [&sum, hash_of](int64_t arc, int64_t u, int64_t v) {
+          const uint64_t hash = hash_of(std::min(u, v), std::max(u, v), arc);
+          sum += u < v ? hash : -hash;
+        });
     sums[part] = sum;
   });
   uint64_t total = 0;
@@ -91,13 +87,12 @@ bool weighs_the_same_both_ways(const ListedArcs<Vertex>&, const Weights<Bits>&, 
 // Collects all arcs, those not heavier than the heaviest light one, or heavier ones between trees.
 enum class Collected { kAll, kLight, kHeavy };
 
-template <class Index, class Bits>
-class FilterKruskal {
+template <class Index, class Bits> class FilterKruskal {
  public:
   using Edge = CollectedEdge<Index>;
 
-  using Collect = FunctionRef<void(const FilterKruskal&, Collected wanted, int64_t begin, int64_t end,
-                                   std::vector<Edge>& edges)>;
+  using Collect = FunctionRef<void(
+      const FilterKruskal&, Collected wanted, int64_t begin, int64_t end, std::vector<Edge>& edges)>;
 
   // `collect` calls collect_from, with the arcs.
   FilterKruskal(int64_t vertices, int64_t arcs, const Weights<Bits> weights, Ends ends, Collect collect)
@@ -124,8 +119,8 @@ class FilterKruskal {
     return chosen_.template listed<Index>();
   }
 
-  void collect_from(const auto& arcs, Collected wanted, int64_t begin, int64_t end,
-                    std::vector<Edge>& edges) const {
+  void collect_from(
+      const auto& arcs, Collected wanted, int64_t begin, int64_t end, std::vector<Edge>& edges) const {
     const auto collect_where = [&](auto is_wanted) {
       arcs.for_each_edge(begin, end, ends_, [&edges, is_wanted](int64_t arc, auto u, auto v) {
         if (is_wanted(arc, u, v)) edges.push_back({Index(u), Index(v), Index(arc)});
@@ -134,9 +129,8 @@ class FilterKruskal {
     if (wanted == Collected::kAll)
       collect_where([](int64_t, auto, auto) { return true; });
     else if (wanted == Collected::kLight)
-      collect_where([heaviest = heaviest_, weights = weights_](int64_t arc, auto, auto) {
-        return !(heaviest < Place<Bits>{weights.at(arc), arc});
-      });
+      collect_where([heaviest = heaviest_, weights = weights_](
+                        int64_t arc, auto, auto) { return !(heaviest < Place<Bits>{weights.at(arc), arc}); });
     else
       collect_where(
           [heaviest = heaviest_, weights = weights_, parent = parent_.data()](int64_t arc, auto u, auto v) {
@@ -176,11 +170,11 @@ class FilterKruskal {
     parallel_for(parts.parts, [&](int64_t part) {
       const std::vector<Edge> part_edges = std::move(edges_of_part[part]);
       for_each_in(0, int64_t(part_edges.size()),
-                  [edge_at = edges.data(), ranked = ranking.data(), from = part_edges.data(),
-                   weights = weights_, begin = begins[part]](int64_t i) {
-                    edge_at[begin + i] = from[i];
-                    ranked[begin + i] = {weights.at(from[i].arc), Index(begin + i)};
-                  });
+          [edge_at = edges.data(), ranked = ranking.data(), from = part_edges.data(), weights = weights_,
+              begin = begins[part]](int64_t i) {
+            edge_at[begin + i] = from[i];
+            ranked[begin + i] = {weights.at(from[i].arc), Index(begin + i)};
+          });
     });
     radix_sort(ranking, count);
     add_in_order(edges, ranking, count);
@@ -188,15 +182,15 @@ class FilterKruskal {
 
   void add_in_order(const Buffer<Edge>& edges, const Buffer<Ranked>& ranking, int64_t count) {
     for_each_in(0, count,
-                [=, edge_at = edges.data(), ranked = ranking.data(), parent = parent_.data(),
-                 chosen = &chosen_](int64_t i) {
-                  __builtin_prefetch(edge_at + ranked[std::min(i + 2 * kAhead, count - 1)].position);
-                  const Edge& later = edge_at[ranked[std::min(i + kAhead, count - 1)].position];
-                  __builtin_prefetch(parent + later.u);
-                  __builtin_prefetch(parent + later.v);
-                  const Edge& edge = edge_at[ranked[i].position];
-                  chosen->add(edge.arc, joins(parent, edge.u, edge.v));
-                });
+        [=, edge_at = edges.data(), ranked = ranking.data(), parent = parent_.data(), chosen = &chosen_](
+            int64_t i) {
+          __builtin_prefetch(edge_at + ranked[std::min(i + 2 * kAhead, count - 1)].position);
+          const Edge& later = edge_at[ranked[std::min(i + kAhead, count - 1)].position];
+          __builtin_prefetch(parent + later.u);
+          __builtin_prefetch(parent + later.v);
+          const Edge& edge = edge_at[ranked[i].position];
+          chosen->add(edge.arc, joins(parent, edge.u, edge.v));
+        });
   }
   static constexpr int64_t kAhead = 8;
 
@@ -209,15 +203,15 @@ class FilterKruskal {
   ArcBits chosen_;
 };
 
-template <class Index, class Bits, class Arcs>
-ChosenArcs<Index> minimum_spanning_forest(const Arcs& arcs, const Weights<Bits> weights, uint64_t key) {
+template <class Index, class Bits>
+ChosenArcs<Index> minimum_spanning_forest(const auto& arcs, const Weights<Bits> weights, uint64_t key) {
   using Forest = FilterKruskal<Index, Bits>;
   const Ends ends = weighs_the_same_both_ways(arcs, weights, key) ? Ends::kSmaller : Ends::kBoth;
   const auto collect = [&arcs](const Forest& forest, Collected wanted, int64_t begin, int64_t end,
-                               std::vector<typename Forest::Edge>& edges) {
+                           std::vector<typename Forest::Edge>& edges) {
     forest.collect_from(arcs, wanted, begin, end, edges);
   };
   return Forest(arcs.vertices, arcs.arcs, weights, ends, collect).forest();
 }
 
-}  // namespace conncomp
+}

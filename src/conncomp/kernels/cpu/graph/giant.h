@@ -14,8 +14,7 @@ namespace conncomp {
 
 // Both Search and Asking are for one thread, and nobody else writes the words that it marks.
 
-template <class Pointer, class Vertex>
-class Search {
+template <class Pointer, class Vertex> class Search {
  public:
   // Starts from one marked vertex and ends when `wanted` are in the queue.
   Search(const Rows<Pointer, Vertex> rows, VertexBits& marks, int64_t first, int64_t wanted)
@@ -69,13 +68,11 @@ struct Tally {
   int64_t asked = 0, marked = 0, left = 0;
 };
 
-template <class Pointer, class Vertex>
-class Asking {
+template <class Pointer, class Vertex> class Asking {
  public:
   Asking(const Rows<Pointer, Vertex> rows, VertexBits& marks) : rows_(rows), marks_(marks.data()) {}
 
-  template <bool upwards>
-  Tally ask(int64_t begin, int64_t end) {
+  template <bool upwards> Tally ask(int64_t begin, int64_t end) {
     Tally tally;
     for_each_in(begin, end, [&, this](int64_t k) {
       const int64_t w = upwards ? k : begin + end - 1 - k;
@@ -96,8 +93,7 @@ class Asking {
 
   uint64_t word(int64_t w) const { return Shared::load(marks_ + w); }
 
-  template <bool upwards, class Body>
-  void for_each_unmarked(int64_t w, Body body) const {
+  template <bool upwards> void for_each_unmarked(int64_t w, auto body) const {
     const Rows<Pointer, Vertex> rows = rows_;
     const int64_t first = w * kWord, count = std::min<int64_t>(rows.vertices - first, kWord);
     poll(kArcs * kWord);
@@ -112,8 +108,7 @@ class Asking {
   }
 
   // Whether an arc leads to a marked vertex, from the end nearer to the hub, if rows are in order.
-  template <bool from_first>
-  bool leads_inside(ArcRange row) const {
+  template <bool from_first> bool leads_inside(ArcRange row) const {
     const Vertex* const nearest = rows_.indices + (from_first ? row.begin : row.end - 1);
     const auto is_marked_at = [=, this](int64_t k) {
       return is_marked(Shared::load(nearest + (from_first ? k : -k)));
@@ -147,8 +142,7 @@ class Asking {
   uint64_t* const marks_;  // of a VertexBits, through which words were loaded more often
 };
 
-template <class Pointer, class Vertex>
-class Giant {
+template <class Pointer, class Vertex> class Giant {
  public:
   explicit Giant(const Rows<Pointer, Vertex> rows) : rows_(rows), marked_(rows.vertices) {}
 
@@ -215,8 +209,7 @@ class Giant {
 // Labels around a giant component that bits tell. One member stands for all, so that only the others have
 // parents; roots are bits, so that ranks of bits give labels without a pass over all vertices. Every arc that
 // leaves the members must be listed from its other end, too.
-template <class Index>
-class AroundGiant {
+template <class Index> class AroundGiant {
  public:
   // There is at least one member.
   AroundGiant(const VertexBits& members, int64_t vertices, Index* labels)
@@ -224,8 +217,7 @@ class AroundGiant {
     for_each_word([this](int64_t w) { for_each_other_of(w, [this](int64_t v) { parent_[v] = Index(v); }); });
   }
 
-  template <class Pointer, class Vertex>
-  void unite(const Rows<Pointer, Vertex> rows) {
+  template <class Pointer, class Vertex> void unite(const Rows<Pointer, Vertex> rows) {
     for_each_word([=, this](int64_t w) {
       for_each_other_of(w, [=, this](int64_t v) {
         if (v == first_) return;
@@ -286,4 +278,4 @@ class AroundGiant {
   Index* const parent_;  // of the others and of the first member, until they become labels
 };
 
-}  // namespace conncomp
+}

@@ -24,25 +24,21 @@ class UnionCount {
   UnionCount(const UnionCount&) = delete;
   UnionCount& operator=(const UnionCount&) = delete;
 
-  template <class Index>
-  void united(Index) {
-    ++unions_;
-  }
+  void united(auto) { ++unions_; }
 
  private:
   int64_t* const components_;
   int64_t unions_ = 0;
 };
 
-template <class Index>
-void start_forest(int64_t vertices, Index* parent) {
+template <class Index> void start_forest(int64_t vertices, Index* parent) {
   for_each_index(vertices, [=](int64_t v) { parent[v] = Index(v); });
 }
 
 // Calls body(i) for i of [begin, end), prefetching parents of the vertices of `arrays`, and theirs.
-template <class Vertex, class Index, class Body>
+template <class Vertex>
 void for_each_ahead(int64_t begin, int64_t end, std::initializer_list<const Vertex*> arrays, int64_t vertices,
-                    const Index* parent, Body body) {
+    const auto* parent, auto body) {
   if (vertices == 0) return for_each_in(begin, end, body);
   for_each_in(begin, end, [=](int64_t i) {
     const auto ask = [=](const Vertex* array, int64_t far, bool for_parent) {
@@ -60,7 +56,7 @@ void for_each_ahead(int64_t begin, int64_t end, std::initializer_list<const Vert
 
 template <class Vertex, class Index>
 void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t vertices, Index* parent,
-                 int64_t* components) {
+    int64_t* components) {
   const Parts parts(edges, kGrain);
   const auto unite_part = [=](int64_t part) {
     UnionCount unions(components);
@@ -76,8 +72,8 @@ void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t ve
 
 // Lets connected[i] be whether u[i] and v[i] are; false where one is no vertex.
 template <class Vertex, class Index>
-void compare_roots(const Vertex* u, const Vertex* v, int64_t pairs, int64_t vertices, Index* parent,
-                   bool* connected) {
+void compare_roots(
+    const Vertex* u, const Vertex* v, int64_t pairs, int64_t vertices, Index* parent, bool* connected) {
   const Parts parts(pairs, kGrain);
   parallel_for(parts.parts, [=](int64_t part) {
     const auto compare = [=](int64_t i) {
@@ -105,8 +101,7 @@ void list_roots(const Vertex* wanted, int64_t count, int64_t vertices, Index* pa
 // Points entries of a copy that were roots to their roots now, until all are roots still: then two vertices
 // that were connected lead to one root. Without it, with 5 and 7 connected, 5 -> 5 is copied, another thread
 // hooks 5 under 2, and 7 -> 2 is copied: the copy tells that they are not.
-template <class Index, class Label>
-void follow_unions(Index* parent, int64_t vertices, Label* copy) {
+template <class Index, class Label> void follow_unions(Index* parent, int64_t vertices, Label* copy) {
   const Parts parts(vertices, kGrain);
   const auto ceased = [=](int64_t v) {
     return (copy[v] == Label(v)) & (Shared::load(parent + v) != Index(v));
@@ -127,8 +122,7 @@ void follow_unions(Index* parent, int64_t vertices, Label* copy) {
 }
 
 // Fills private `labels`, as label_forest; returns how many. Unions made meanwhile may be missing.
-template <class Index, class Label>
-int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* labels) {
+template <class Label> int64_t label_copy(auto* parent, int64_t vertices, bool consecutive, Label* labels) {
   for_each_index(vertices, [=](int64_t v) { labels[v] = Label(shorten(parent, v)); });
   follow_unions(parent, vertices, labels);
   return label_forest(labels, vertices, consecutive);
@@ -136,8 +130,8 @@ int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* lab
 
 // Union by size, link after link, by one thread: the larger tree's root stays, or that with `stays`; paths
 // are halved. Nobody else writes. Source: Tarjan and van Leeuwen 1984.
-inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int32_t stays, int32_t* parent,
-                          int32_t* sizes) {
+inline void unite_by_size(
+    const int32_t* u, const int32_t* v, int64_t links, int32_t stays, int32_t* parent, int32_t* sizes) {
   const auto root_of = [=](int32_t i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
@@ -151,4 +145,4 @@ inline void unite_by_size(const int32_t* u, const int32_t* v, int64_t links, int
   });
 }
 
-}  // namespace conncomp
+}

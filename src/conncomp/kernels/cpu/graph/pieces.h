@@ -14,8 +14,7 @@
 namespace conncomp {
 
 // The order of vertices in which arcs over cuts lead upwards: theirs, or all bits of numbers flipped.
-template <class Pointer, class Vertex>
-class CutOrder {
+template <class Pointer, class Vertex> class CutOrder {
  public:
   using Place = std::make_unsigned_t<Vertex>;
 
@@ -80,8 +79,8 @@ class CutOrder {
   static constexpr int64_t kLongRow = 256;
 
   [[gnu::noinline]] Place lowest_of_many(int64_t begin, int64_t end, Place lowest) const {
-    for_each_in(begin, end,
-                [&](int64_t arc) { lowest = std::min(lowest, turned(Place(rows_.target(arc)))); });
+    for_each_in(
+        begin, end, [&](int64_t arc) { lowest = std::min(lowest, turned(Place(rows_.target(arc)))); });
     return lowest;
   }
 
@@ -95,8 +94,7 @@ class CutOrder {
   const Place flip_, first_;
 };
 
-template <class Pointer, class Vertex, class Index>
-class Pieces {
+template <class Pointer, class Vertex, class Index> class Pieces {
  public:
   Pieces(const Rows<Pointer, Vertex> rows, CutOrder<Pointer, Vertex> order, Index* state)
       : rows_(rows), order_(order), state_(state), is_far_(!has_near_targets(rows)) {}
@@ -256,4 +254,4 @@ int64_t settle_pieces(const Rows<Pointer, Vertex> rows, Index* state) {
   return 0;
 }
 
-}  // namespace conncomp
+}

@@ -17,8 +17,7 @@ inline bool are_near(uint64_t v, uint64_t u, int64_t distance) {
   return std::max(v, u) - std::min(v, u) < uint64_t(distance);
 }
 
-template <class Vertex>
-bool are_local(const Vertex* src, int64_t arcs, int64_t vertices) {
+template <class Vertex> bool are_local(const Vertex* src, int64_t arcs, int64_t vertices) {
   constexpr int64_t kSamples = 64, kNear = kAlwaysHelped ? 8 : 512;  // vertices over the distance
   int64_t near = 0;
   for (int64_t i = 0; i < kSamples && arcs > 1; ++i) {
@@ -28,8 +27,7 @@ bool are_local(const Vertex* src, int64_t arcs, int64_t vertices) {
   return near > kSamples / 4 * 3;
 }
 
-template <class Pointer, class Vertex>
-struct Rows {
+template <class Pointer, class Vertex> struct Rows {
   const Pointer* indptr;  // of vertices + 1
   const Vertex* indices;
   int64_t vertices, arcs;
@@ -76,8 +74,7 @@ struct RowSample {
   bool is_near() const { return 2 * near > rows; }
 };
 
-template <class Pointer, class Vertex>
-RowSample sample_rows(const Rows<Pointer, Vertex> rows) {
+template <class Pointer, class Vertex> RowSample sample_rows(const Rows<Pointer, Vertex> rows) {
   constexpr int64_t kSamples = RowSample::kSamples;
   RowSample sample;
   int64_t most = -1;
@@ -94,4 +91,4 @@ RowSample sample_rows(const Rows<Pointer, Vertex> rows) {
   return sample;
 }
 
-}  // namespace conncomp
+}

@@ -39,8 +39,7 @@ bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr)
   return sorted;
 }
 
-template <class Vertex>
-class RowsOfArcs {
+template <class Vertex> class RowsOfArcs {
  public:
   RowsOfArcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices)
       : src_(src), dst_(dst), arcs_(arcs), vertices_(vertices), parts_(arcs, kGrain) {
@@ -68,7 +67,7 @@ class RowsOfArcs {
     parallel_for(parts_.parts, [&](int64_t part) { move(part, begin.data(), moved.data()); });
     parallel_for(ranges_, [&](int64_t range) {
       sort(range, begin[range * parts_.parts], begin[(range + 1) * parts_.parts], moved.data(), indptr,
-           indices);
+          indices);
     });
     indptr[vertices_] = begin.back();
   }
@@ -188,8 +187,8 @@ class RowsOfArcs {
     });
   }
 
-  void sort(int64_t range, int64_t begin, int64_t end, const Moved* moved, int64_t* indptr,
-            Vertex* indices) const {
+  void sort(
+      int64_t range, int64_t begin, int64_t end, const Moved* moved, int64_t* indptr, Vertex* indices) const {
     const int64_t first = range << bits_, rows = std::min(vertices_ - first, int64_t(1) << bits_);
     std::vector<int64_t> next(size_t(1) << bits_);
     for_each_in(begin, end, [&](int64_t i) { ++next[moved[i].row]; });
@@ -210,16 +209,15 @@ class RowsOfArcs {
 // Whether every arc is listed from both ends, equally often: a pass adds a 64-bit hash of (u, v) for every
 // arc u -> v with u < v and subtracts it for v -> u: zero if so, otherwise with a chance of 2^-64. The caller
 // draws the key, so that no file can fake it. A sort would take several times as long as the components.
-template <class Pointer, class Vertex>
-bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
+bool is_mirrored(const auto rows, uint64_t key) {
   return sum_over(rows.vertices, [=](int64_t u) {
-           uint64_t sum = 0;
-           rows.for_each_neighbour(u, [&](int64_t v) {
-             if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
-             if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
-           });
-           return sum;
-         }) == 0;
+    uint64_t sum = 0;
+    rows.for_each_neighbour(u, [&](int64_t v) {
+      if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+      if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+    });
+    return sum;
+  }) == 0;
 }
 
 // Numbers the vertices that have arcs 0, 1, ... in place; returns their old numbers, ascending.
@@ -244,4 +242,4 @@ std::vector<int64_t> compact_ids(Vertex* src, Vertex* dst, int64_t arcs, int64_t
   return ids;
 }
 
-}  // namespace conncomp
+}

@@ -18,14 +18,13 @@ namespace conncomp {
 // Whether arcs to the smaller end may be left out, as an opposite one of equal weight comes before.
 enum class Ends { kBoth, kSmaller };
 
-template <class Vertex, class Body>
-void visit_edge(int64_t arc, Vertex u, Vertex v, int64_t vertices, Ends ends, const Body& body) {
+template <class Vertex>
+void visit_edge(int64_t arc, Vertex u, Vertex v, int64_t vertices, Ends ends, const auto& body) {
   if ((ends == Ends::kSmaller ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices))
     body(arc, u, v);
 }
 
-template <class Vertex>
-struct ListedArcs {
+template <class Vertex> struct ListedArcs {
   const Vertex *src, *dst;
   int64_t vertices, arcs;
 
@@ -38,8 +37,7 @@ struct ListedArcs {
   }
 };
 
-template <class Pointer, class Vertex>
-struct RowArcs {
+template <class Pointer, class Vertex> struct RowArcs {
   Rows<Pointer, Vertex> rows;
   int64_t vertices = rows.vertices, arcs = rows.arcs;
 
@@ -51,7 +49,7 @@ struct RowArcs {
       const int64_t stop = std::min(end, rows.begin(u + 1));
       poll(1);
       for_each_in(arc, stop,
-                  [=, *this](int64_t i) { visit_edge(i, Vertex(u), rows.target(i), vertices, ends, body); });
+          [=, *this](int64_t i) { visit_edge(i, Vertex(u), rows.target(i), vertices, ends, body); });
       arc = std::max(arc, stop);
     }
   }
@@ -62,8 +60,7 @@ constexpr int64_t kFirstArcs = 2, kBeyondCaches = kAlwaysHelped ? 0 : 1 << 17,
                   kManyArcs = kAlwaysHelped ? 4 : 24;
 
 // Numbers of arcs, ascending. An Index holds the numbers of all vertices and arcs.
-template <class Index>
-struct ChosenArcs {
+template <class Index> struct ChosenArcs {
   Buffer<Index> arcs;
   int64_t count = 0;
 };
@@ -77,8 +74,7 @@ class ArcBits {
 
   void add(int64_t arc, bool chosen) { words_[arc / kWord] |= uint64_t(chosen) << arc % kWord; }
 
-  template <class Index>
-  [[gnu::noinline]] ChosenArcs<Index> listed() const {
+  template <class Index> [[gnu::noinline]] ChosenArcs<Index> listed() const {
     Buffer<Index> rank(count_);
     const int64_t count = rank_words(words_.data(), count_, rank.data());
     ChosenArcs<Index> chosen{Buffer<Index>(count), count};
@@ -96,8 +92,7 @@ class ArcBits {
 };
 
 // Unites the sets of u and v; returns whether they were apart. A call would take a tenth longer.
-template <class Index>
-[[gnu::always_inline]] inline bool joins(Index* parent, Index u, Index v) {
+template <class Index> [[gnu::always_inline]] inline bool joins(Index* parent, Index u, Index v) {
   const Index above_u = parent[u], above_v = parent[v];
   if (above_u == above_v) return false;
   const Index a = find_from<Exclusive>(parent, u, above_u), b = find_from<Exclusive>(parent, v, above_v);
@@ -105,14 +100,12 @@ template <class Index>
   return a != b;
 }
 
-template <class Index>
-struct NumberedArc {
+template <class Index> struct NumberedArc {
   Index u, v, arc;
 };
 
 // The forest by several threads: chunks go through `contract`, then `unite` while the next is contracted.
-template <class Index>
-class Contraction {
+template <class Index> class Contraction {
  public:
   using Arc = NumberedArc<Index>;
 
@@ -195,9 +188,8 @@ class Contraction {
 
   void unite(int64_t chunk) {
     for_each_in(0, count_[chunk % 2],
-                [=, this, arcs = between_[chunk % 2].data(), parent = parent_.data()](int64_t i) {
-                  chosen_.add(arcs[i].arc, joins(parent, arcs[i].u, arcs[i].v));
-                });
+        [=, this, arcs = between_[chunk % 2].data(), parent = parent_.data()](
+            int64_t i) { chosen_.add(arcs[i].arc, joins(parent, arcs[i].u, arcs[i].v)); });
     count_[chunk % 2] = 0;
   }
 
@@ -213,39 +205,36 @@ class Contraction {
 
 // Not inlined, as it is the same for all kinds of arcs.
 template <class Index>
-[[gnu::noinline]] ChosenArcs<Index> contracted_forest(int64_t vertices, int64_t arcs,
-                                                      typename Contraction<Index>::Read read) {
+[[gnu::noinline]] ChosenArcs<Index> contracted_forest(
+    int64_t vertices, int64_t arcs, typename Contraction<Index>::Read read) {
   return Contraction<Index>(vertices, arcs, read).forest();
 }
 
-template <class Index, class Arcs>
-ChosenArcs<Index> forest_in_order(const Arcs& arcs, Ends ends) {
+template <class Index> ChosenArcs<Index> forest_in_order(const auto& arcs, Ends ends) {
   Buffer<Index> parents(arcs.vertices), chosen(std::min(arcs.vertices, arcs.arcs) + 1);
   for_each_in(0, arcs.vertices, [parent = parents.data()](int64_t v) { parent[v] = Index(v); });
   int64_t count = 0;  // local, so that it stays in a register
   // The place after the last arc is written in any case, without a branch.
-  arcs.for_each_edge(0, arcs.arcs, ends,
-                     [&count, parent = parents.data(), to = chosen.data()](int64_t arc, auto u, auto v) {
-                       to[count] = Index(arc);
-                       count += joins(parent, Index(u), Index(v));
-                     });
+  arcs.for_each_edge(
+      0, arcs.arcs, ends, [&count, parent = parents.data(), to = chosen.data()](int64_t arc, auto u, auto v) {
+        to[count] = Index(arc);
+        count += joins(parent, Index(u), Index(v));
+      });
   return {std::move(chosen), count};
 }
 
-template <class Index, class Arcs>
-ChosenArcs<Index> spanning_forest(const Arcs& arcs, Ends ends) {
+template <class Index> ChosenArcs<Index> spanning_forest(const auto& arcs, Ends ends) {
   const bool contracts =
       helpers_wanted(arcs.arcs) && ((arcs.vertices >= kBeyondCaches && !arcs.is_local()) ||
-                                    arcs.arcs / (kManyArcs * num_threads()) >= arcs.vertices);
+                                       arcs.arcs / (kManyArcs * num_threads()) >= arcs.vertices);
   if (!contracts) return forest_in_order<Index>(arcs, ends);
   const auto read = [&arcs, ends](int64_t begin, int64_t end, NumberedArc<Index>* to) {
     int64_t count = 0;
-    arcs.for_each_edge(begin, end, ends, [&count, to](int64_t arc, auto u, auto v) {
-      to[count++] = {Index(u), Index(v), Index(arc)};
-    });
+    arcs.for_each_edge(begin, end, ends,
+        [&count, to](int64_t arc, auto u, auto v) { to[count++] = {Index(u), Index(v), Index(arc)}; });
     return count;
   };
   return contracted_forest<Index>(arcs.vertices, arcs.arcs, read);
 }
 
-}  // namespace conncomp
+}

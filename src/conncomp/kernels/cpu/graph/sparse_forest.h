@@ -12,8 +12,7 @@
 
 namespace conncomp {
 
-template <class Pointer, class Vertex, class Index>
-class SparseForest {
+template <class Pointer, class Vertex, class Index> class SparseForest {
  public:
   SparseForest(const Rows<Pointer, Vertex> rows, Index* parent)
       : rows_(rows), parent_(parent), words_((rows.vertices + kWord - 1) / kWord), postponed_(words_) {}
@@ -23,8 +22,8 @@ class SparseForest {
     if (num_threads() == 1) parts.at_most(1);
     if (parts.parts > 1 && !leads_near()) {
       parallel_for(parts.parts, [&, this](int64_t part) {
-        for_each_block(parts, part,
-                       [this](int64_t first, int64_t last) { start_block<false>(0, first, last); });
+        for_each_block(
+            parts, part, [this](int64_t first, int64_t last) { start_block<false>(0, first, last); });
       });
       postponed_vertices_ = rows_.vertices, postponed_arcs_ = rows_.arcs;
     } else {
@@ -63,8 +62,7 @@ class SparseForest {
   }
 
   // Lets a block's vertices start, and marks as postponed those that may have more arcs to smaller ones.
-  template <bool under_root>
-  [[gnu::noinline]] void start_block(int64_t part, int64_t first, int64_t last) {
+  template <bool under_root> [[gnu::noinline]] void start_block(int64_t part, int64_t first, int64_t last) {
     const Rows<Pointer, Vertex> rows = rows_;
     Index* const parent = parent_;
     poll(kBlock);
@@ -180,4 +178,4 @@ class SparseForest {
   std::atomic<int64_t> postponed_vertices_{0}, postponed_arcs_{0};
 };
 
-}  // namespace conncomp
+}

@@ -18,20 +18,17 @@
 namespace conncomp {
 
 // kUnvisited, then a rank, below kSettled, then the root. An Index must hold the number of vertices, too.
-template <class Index>
-struct SearchState : Unlabelled<Index> {
+template <class Index> struct SearchState : Unlabelled<Index> {
   using Rank = std::make_unsigned_t<Index>;
   static constexpr Rank kUnvisited = ~Rank(0), kSettled = Rank(SearchState::kMark);
 };
 
-template <class Pointer, class Index>
-struct [[gnu::packed]] WaitingRow {
+template <class Pointer, class Index> struct [[gnu::packed]] WaitingRow {
   std::make_unsigned_t<Index> vertex;
   std::make_unsigned_t<Pointer> begin, end;
 };
 
-template <class Pointer, class Index>
-struct SearchMemory {
+template <class Pointer, class Index> struct SearchMemory {
   SearchMemory(int64_t vertices, bool far) : stack(vertices + 1), waiting(vertices), is_far(far) {}
 
   // From below the path, from above the unsettled vertices that the search has left.
@@ -44,21 +41,19 @@ struct VertexRange {
   int64_t first, count;
 };
 
-template <class Pointer, class Vertex>
-bool has_near_targets(const Rows<Pointer, Vertex> rows) {
+bool has_near_targets(const auto rows) {
   if (rows.vertices == 0) return true;
   return sample_rows(rows).is_near();
 }
 
 // `from_last`: rows are gone through from the last arc to the first.
-template <bool from_last, class Pointer, class Vertex, class Index>
-class StrongSearch {
+template <bool from_last, class Pointer, class Vertex, class Index> class StrongSearch {
  public:
   using Memory = SearchMemory<Pointer, Index>;
 
   // Nobody else may write to `state`, which leads the search. `order` may be nullptr.
-  StrongSearch(const Rows<Pointer, Vertex> rows, VertexRange range, Index* state, Index* order,
-               Memory& memory)
+  StrongSearch(
+      const Rows<Pointer, Vertex> rows, VertexRange range, Index* state, Index* order, Memory& memory)
       : rows_(rows),
         first_(range.first),
         count_(range.count),
@@ -245,18 +240,15 @@ class StrongSearch {
   void ask_for(Place begin, Place end) const {
     const Place from = from_last ? (end - begin > kAhead ? end - kAhead : begin) : begin + 1;
     const Place behind = from_last ? end : std::min<Place>(end + 1, begin + kAhead);
-    for (Place arc = from; arc + 1 < behind; ++arc)
-      ask_for_row(int64_t(uint64_t(int64_t(rows_.target(arc))) - uint64_t(first_)));
-  }
-
-  void ask_for_row(int64_t v) const {
-    __builtin_prefetch(at(state_, v), 1);
-    __builtin_prefetch(at(rows_.indptr + first_, v));
+    for (Place arc = from; arc + 1 < behind; ++arc) {
+      const int64_t v = int64_t(uint64_t(int64_t(rows_.target(arc))) - uint64_t(first_));
+      __builtin_prefetch(at(state_, v), 1);
+      __builtin_prefetch(at(rows_.indptr + first_, v));
+    }
   }
 
   // An address that may lie anywhere.
-  template <class T>
-  static const void* at(const T* array, int64_t i) {
+  template <class T> static const void* at(const T* array, int64_t i) {
     return reinterpret_cast<const void*>(uintptr_t(array) + sizeof(T) * uintptr_t(i));
   }
 
@@ -308,16 +300,11 @@ class StrongSearch {
 // Short rows of meshes go from the last arc: up to a sixth faster; longer rows take a fifth more that way.
 constexpr int64_t kShortRow = 4;
 
-template <class Pointer, class Vertex>
-bool has_short_rows(const Rows<Pointer, Vertex> rows) {
-  return rows.arcs <= kShortRow * rows.vertices;
-}
-
 // Settles kUnvisited vertices of a range, and lists them in `order`, if any (StrongSearch::run).
 template <class Pointer, class Vertex, class Index>
 int64_t search_range(const Rows<Pointer, Vertex> rows, VertexRange range, int64_t settled, Index* state,
-                     Index* order, SearchMemory<Pointer, Index>& memory) {
-  if (has_short_rows(rows))
+    Index* order, SearchMemory<Pointer, Index>& memory) {
+  if (rows.arcs <= kShortRow * rows.vertices)
     return StrongSearch<true, Pointer, Vertex, Index>(rows, range, state, order, memory).run(settled);
   return StrongSearch<false, Pointer, Vertex, Index>(rows, range, state, order, memory).run(settled);
 }
@@ -328,8 +315,7 @@ int64_t search_strong(const Rows<Pointer, Vertex> rows, Index* state, int64_t se
   return search_range(rows, {0, rows.vertices}, settled, state, order, memory);
 }
 
-template <class Index>
-void forget_all(Index* state, int64_t vertices) {
+template <class Index> void forget_all(Index* state, int64_t vertices) {
   for_each_index(vertices, [=](int64_t v) { state[v] = Index(SearchState<Index>::kUnvisited); });
 }
 
@@ -343,17 +329,15 @@ void label_settled(Index* state, int64_t vertices, int64_t components, bool cons
   label_in_order(state, vertices);
 }
 
-template <class Pointer, class Vertex, class Index>
-void tarjan_roots(const Rows<Pointer, Vertex> rows, Index* roots, Index* order) {
+template <class Index> void tarjan_roots(const auto rows, Index* roots, Index* order) {
   forget_all(roots, rows.vertices);
   const int64_t components = search_strong(rows, roots, 0, order);
   label_settled(roots, rows.vertices, components, false);
 }
 
 // Fills height[r], for every root r, with the arcs of the longest path away; others get 0.
-template <class Pointer, class Vertex, class Index>
-void measure_heights(const Rows<Pointer, Vertex> rows, const Index* roots, const Index* order,
-                     Index* height) {
+template <class Index>
+void measure_heights(const auto rows, const Index* roots, const Index* order, Index* height) {
   for_each_index(rows.vertices, [=](int64_t v) { height[v] = 0; });
   for_each_in(0, rows.vertices, [=](int64_t i) {
     const Index v = order[i], root = roots[v];
@@ -367,8 +351,7 @@ void measure_heights(const Rows<Pointer, Vertex> rows, const Index* roots, const
 }
 
 // Replaces the height of every root by its component's number; returns how many there are.
-template <class Index>
-int64_t number_by_height(const Index* roots, int64_t vertices, Index* height) {
+template <class Index> int64_t number_by_height(const Index* roots, int64_t vertices, Index* height) {
   Buffer<Index> begin = Buffer<Index>::zeros(vertices + 1);  // of the numbers of each height
   for_each_in(0, vertices, [=, &begin](int64_t v) {
     if (roots[v] == Index(v)) ++begin[height[v] + 1];
@@ -382,8 +365,7 @@ int64_t number_by_height(const Index* roots, int64_t vertices, Index* height) {
 }
 
 // Returns the number of components. `labels` is memory that nobody else writes to.
-template <class Pointer, class Vertex, class Index>
-int64_t topological_labels(const Rows<Pointer, Vertex> rows, Index* labels) {
+template <class Index> int64_t topological_labels(const auto rows, Index* labels) {
   Buffer<Index> order(rows.vertices), number(rows.vertices);
   tarjan_roots(rows, labels, order.data());
   measure_heights(rows, labels, order.data(), number.data());
@@ -392,4 +374,4 @@ int64_t topological_labels(const Rows<Pointer, Vertex> rows, Index* labels) {
   return components;
 }
 
-}  // namespace conncomp
+}

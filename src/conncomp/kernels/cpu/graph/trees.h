@@ -20,8 +20,7 @@ struct FrequentRoot {
 // The cost of a vertex in a pass, in elements of an array: a random access or two.
 constexpr int64_t kVertexWork = 8;
 
-template <class Pointer, class Vertex, class Body>
-void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
+void for_each_row(const auto rows, auto body) {
   const Parts parts(rows.vertices, kGrain / kVertexWork);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t begin = rows.begin(parts.begin(part));
@@ -34,14 +33,12 @@ void for_each_row(const Rows<Pointer, Vertex> rows, Body body) {
 }
 
 // The parent of u, or of v unless u is a vertex below `bound`: without a branch.
-template <class Vertex, class Index>
-Index parent_of(const Index* parent, Vertex u, int64_t bound, int64_t v) {
+template <class Index> Index parent_of(const Index* parent, auto u, int64_t bound, int64_t v) {
   return Shared::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
 // Calls body(begin, end, piece_of_row) for pieces of about as many arcs, at most as `visited` are worth.
-template <class Pointer, class Vertex, class Body>
-void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body) {
+void for_each_piece(const auto rows, int64_t visited, auto body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
   parts.at_most(Parts(visited, kGrain / kVertexWork).parts);
   if (rows.arcs == 0) return;
@@ -67,8 +64,8 @@ int64_t smaller_end(const Rows<Pointer, Vertex> rows, int64_t v, ArcRange row) {
 
 // Unites v, whose parent has just been `root`, with the ends below `bound` of a piece of its row.
 template <class Pointer, class Vertex, class Index>
-void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index root, int64_t bound,
-               ArcRange piece) {
+void unite_row(
+    const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index root, int64_t bound, ArcRange piece) {
   constexpr int kArcs = 4;
   const int64_t end = piece.end;
   for (int64_t begin = piece.begin; begin < end; begin += kArcs) {
@@ -88,8 +85,7 @@ void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index
 }
 
 // Points v to its root, which it returns, while others hook roots: no store to an entry that was a root.
-template <class Index>
-Index shorten(Index* parent, int64_t v) {
+template <class Index> Index shorten(Index* parent, int64_t v) {
   const Index above = Shared::load(parent + v);
   Index root = Shared::load(parent + above);
   if (root == above) return root;
@@ -155,4 +151,4 @@ bool lead_inside(const Rows<Pointer, Vertex> rows, ArcRange arcs, const VertexBi
   return all;
 }
 
-}  // namespace conncomp
+}

@@ -21,8 +21,7 @@ class TrimmedArcs {
     for_each_index(left_.words(), [this](int64_t w) { left_.put(w, ~uint64_t(0)); });
   }
 
-  template <class Index>
-  int64_t settle(Index* state) const {
+  template <class Index> int64_t settle(Index* state) const {
     using State = SearchState<Index>;
     const auto settle_word = [this, state](int64_t w) {
       const uint64_t left = left_.word(w);
@@ -106,8 +105,7 @@ class TrimmedArcs {
   }
 };
 
-template <class Pointer, class Vertex>
-class Trimming : public TrimmedArcs {
+template <class Pointer, class Vertex> class Trimming : public TrimmedArcs {
  public:
   explicit Trimming(const Rows<Pointer, Vertex> rows) : TrimmedArcs(rows.vertices, rows.arcs), rows_(rows) {}
 
@@ -123,7 +121,7 @@ class Trimming : public TrimmedArcs {
     for_each_side([this](Side& side, int64_t number) {
       const int64_t first = first_word(number) * kWord, behind = first_word(number + 1) * kWord;
       for_each_in(first, std::min(behind, rows_.vertices),
-                  [&, this](int64_t v) { side.mark_from(v, rows_.begin(v) < rows_.begin(v + 1)); });
+          [&, this](int64_t v) { side.mark_from(v, rows_.begin(v) < rows_.begin(v + 1)); });
       const int64_t count = int64_t(sides_.size());
       for_each_in(rows_.arcs * number / count, rows_.arcs * (number + 1) / count, [&, this](int64_t arc) {
         const Vertex u = rows_.target(arc);
@@ -161,8 +159,7 @@ class Trimming : public TrimmedArcs {
   const Rows<Pointer, Vertex> rows_;
 };
 
-template <class Pointer, class Vertex>
-bool promises_trimming(const Rows<Pointer, Vertex> rows) {
+bool promises_trimming(const auto rows) {
   constexpr int64_t kSamples = RowSample::kSamples, kArcsOfFour = 5;
   if (rows.arcs / kArcsOfFour > rows.vertices / 4) return false;
   const RowSample sample = sample_rows(rows);
@@ -171,12 +168,11 @@ bool promises_trimming(const Rows<Pointer, Vertex> rows) {
 }
 
 // Settles vertices found alone, makes others kUnvisited; returns how many. Without any, states stay.
-template <class Pointer, class Vertex, class Index>
-int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, Index* state) {
+template <class Pointer, class Vertex> int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, auto* state) {
   if (!promises_trimming(rows)) return 0;
   Trimming<Pointer, Vertex> trimming(rows);
   trimming.run();
   return trimming.settle(state);
 }
 
-}  // namespace conncomp
+}

@@ -39,13 +39,12 @@ class BondMasks {
     const auto read = [&](int64_t first, int64_t count, const Coordinates& place) {
       for (int axis = 0; axis < axes_; ++axis)
         masks_.for_each_stretch_of_rows(reader, bundles_.byte_origin(place) + links_.plane(axis), first,
-                                        count, links_,
-                                        [&](int64_t row, int64_t origin, int64_t from, int64_t elements) {
-                                          const char* const bonds = reader.read(origin, from);
-                                          links_.straight(bonds, bonds, elements, {axis, true},
-                                                          masks_.bonds_of(axis, row) + from / kWord);
-                                          return true;
-                                        });
+            count, links_, [&](int64_t row, int64_t origin, int64_t from, int64_t elements) {
+              const char* const bonds = reader.read(origin, from);
+              links_.straight(
+                  bonds, bonds, elements, {axis, true}, masks_.bonds_of(axis, row) + from / kWord);
+              return true;
+            });
     };
     bundles_.for_each_stretch(bundles_.parts.begin(part), bundles_.parts.end(part), most, read);
   }
@@ -94,4 +93,4 @@ inline void read_masks(Masks& masks, const void* data, const LinkWords& links) {
   links.compares ? masks.read(data, links) : BondMasks(masks, data, links).read();
 }
 
-}  // namespace conncomp
+}

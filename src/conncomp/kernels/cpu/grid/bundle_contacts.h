@@ -19,8 +19,8 @@ struct FacingWords {
 };
 
 // Finds contacts, as OneValue does, and whether the two runs at the last place of a word are linked.
-[[gnu::noinline]] inline void find_facing(int64_t words, FacingWords facing, StretchContacts contacts,
-                                          uint64_t* __restrict linked) {
+[[gnu::noinline]] inline void find_facing(
+    int64_t words, FacingWords facing, StretchContacts contacts, uint64_t* __restrict linked) {
   const uint64_t *const g = facing.g, *const h = facing.h;
   const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
   const uint64_t* const detours = facing.detours;
@@ -44,8 +44,8 @@ struct FacingWords {
 }
 
 // Drops contacts of two runs that go on from the word before, in one bundle, and have one there.
-[[gnu::noinline]] inline void drop_repeated(int64_t words, FacingWords facing, const uint64_t* linked,
-                                            uint64_t* __restrict aligned) {
+[[gnu::noinline]] inline void drop_repeated(
+    int64_t words, FacingWords facing, const uint64_t* linked, uint64_t* __restrict aligned) {
   const uint64_t *const goes_on_g = facing.goes_on_g, *const goes_on_h = facing.goes_on_h;
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t both = goes_on_g[w] & goes_on_h[w];
@@ -80,8 +80,8 @@ class BundleContacts final : public ContactFinder {
   std::unique_ptr<ContactFinder> copy() const override {
     auto finder = std::make_unique<BundleContacts>(*this);
     finder->words_.resize(stretch_.words() * kArrays);
-    finder->contacts_ = {finder->array(kAligned), finder->array(kNext), finder->array(kPrevious),
-                         finder->array(kBusy)};
+    finder->contacts_ = {
+        finder->array(kAligned), finder->array(kNext), finder->array(kPrevious), finder->array(kBusy)};
     return finder;
   }
 
@@ -215,4 +215,4 @@ class BundleContacts final : public ContactFinder {
   const uint64_t *side_g_ = nullptr, *side_h_ = nullptr;
 };
 
-}  // namespace conncomp
+}

@@ -122,8 +122,8 @@ struct Bundles {
     return bundle;
   }
 
-  int64_t neighbour(int64_t bundle, const Coordinates& place, const Offset& offset,
-                    Coordinates& neighbour_place) const {
+  int64_t neighbour(
+      int64_t bundle, const Coordinates& place, const Offset& offset, Coordinates& neighbour_place) const {
     bool around = false;
     for (size_t k = 0; k < place.size(); ++k) {
       int64_t c = place[k] + offset.step[k];
@@ -138,8 +138,8 @@ struct Bundles {
   }
 
   // The rows of a bundle that face the neighbour an offset away (towards = 1), or that it comes from (-1).
-  void facing(const Coordinates& place, const Offset& offset, int towards,
-              std::vector<int64_t>& facing_rows) const {
+  void facing(
+      const Coordinates& place, const Offset& offset, int towards, std::vector<int64_t>& facing_rows) const {
     facing_rows.assign(1, 0);
     for (size_t k = 0; k < place.size(); ++k) {
       const int side = offset.step[k] * towards;
@@ -181,4 +181,4 @@ struct Bundles {
   }
 };
 
-}  // namespace conncomp
+}

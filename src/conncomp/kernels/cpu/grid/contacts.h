@@ -53,11 +53,6 @@ inline uint64_t any_in_fields(uint64_t bits, uint64_t last) {
   return (((bits & ~last) + ~last) | bits) & last;
 }
 
-// Of contacts in a word, one per stretch of both runs; none if the word before ended with one.
-inline uint64_t one_a_stretch(uint64_t contacts, uint64_t contacts_before, uint64_t both_go_on) {
-  return lowest_in_fields(contacts, ~both_go_on | ~contacts_before >> (kWord - 1));
-}
-
 // Calls body(begin, words) with a block's words, constants for short rows: a loop takes a while to begin.
 void with_block(int64_t row_words, int64_t begin, int64_t end, auto&& body) {
   constexpr std::integral_constant<int64_t, 0> kFirst;
@@ -125,8 +120,7 @@ class ContactFinder {
  protected:
   // Of places p in words from `begin` on, keeps those where p of row x is linked to p + shift of y.
   [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
-                                          auto begin, auto words, StepDirection step,
-                                          uint64_t* candidates) const {
+      auto begin, auto words, StepDirection step, uint64_t* candidates) const {
     const int64_t length = bundles_.row_axis.length, from = begin * kWord;
     const int64_t to = std::min(length, from + words * kWord);
     const int64_t count = shift > 0 ? std::min(to, length - 1) - from : to - from;
@@ -197,12 +191,14 @@ class OneValue final : public ContactFinder {
         contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
       }
     }
+    // One per stretch of both runs; none if the word before ended with one.
     for (int64_t k = 0; k < words; ++k)
-      contacts.aligned[k] = one_a_stretch(aligned[k + 1], aligned[k], g_continued.at(k) & h_continued.at(k));
+      contacts.aligned[k] = lowest_in_fields(
+          aligned[k + 1], ~(g_continued.at(k) & h_continued.at(k)) | ~aligned[k] >> (kWord - 1));
   }
 
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,
-                       std::vector<uint64_t>& folded) {
+      std::vector<uint64_t>& folded) {
     if (!bundles_.folded) return masks_.row(bundle);
     bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
@@ -328,7 +324,7 @@ struct StretchContacts {
 
   Contacts block(int64_t begin, int64_t end) const {
     return {aligned + begin, next + begin, previous + begin,
-            busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
+        busy[begin / kWord] >> begin % kWord & below(int(end - begin))};
   }
 };
 
@@ -391,4 +387,4 @@ class BundleStretch {
   int64_t most_ = 1, words_, first_ = 0, count_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -12,30 +12,26 @@ namespace conncomp {
 constexpr int kSlack = 16;
 
 // Labels of elements in no run: how many begin up to each.
-template <class Index>
-struct CountedLabels {
+template <class Index> struct CountedLabels {
   uint64_t begins;
   Index before;
 
   Index operator()(int p) const { return before + Index(std::popcount(begins & up_to(p))); }
 };
 
-template <class Index>
-struct OneLabel {
+template <class Index> struct OneLabel {
   Index label;
 
   Index operator()(int) const { return label; }
 };
 
 #ifdef __AVX512VPOPCNTDQ__
-template <class Index>
-__m512i broadcast(Index value) {
+template <class Index> __m512i broadcast(Index value) {
   return sizeof(Index) == 4 ? _mm512_set1_epi32(int(value)) : _mm512_set1_epi64(value);
 }
 
 // For each element of `mask` the entry of `table` at the number of its bits; `empty` for others.
-template <class Index>
-__m512i permute(__m512i table, __m512i bits, uint64_t mask, __m512i empty) {
+template <class Index> __m512i permute(__m512i table, __m512i bits, uint64_t mask, __m512i empty) {
   if constexpr (sizeof(Index) == 4)
     return _mm512_mask_permutexvar_epi32(empty, __mmask16(mask), _mm512_popcnt_epi32(bits), table);
   else
@@ -50,12 +46,8 @@ alignas(64) constexpr std::array<Index, 64 / sizeof(Index)> kAfterFirst = [] {
   return bits;
 }();
 
-template <class Index>
-__m512i labels_from(OneLabel<Index> labels, int) {
-  return broadcast(labels.label);
-}
-template <class Index>
-__m512i labels_from(CountedLabels<Index> labels, int p) {
+template <class Index> __m512i labels_from(OneLabel<Index> labels, int) { return broadcast(labels.label); }
+template <class Index> __m512i labels_from(CountedLabels<Index> labels, int p) {
   const __m512i up_to_each =
       _mm512_or_si512(_mm512_load_si512(kAfterFirst<Index>.data()), broadcast(Index(1)));
   const __m512i begins = _mm512_and_si512(broadcast(Index(labels.begins >> p)), up_to_each);
@@ -67,9 +59,9 @@ __m512i labels_from(CountedLabels<Index> labels, int p) {
 }
 
 // Calls put(p, labels) with registers of labels of the runs ahead, permuted by the starts so far.
-template <class Index, class Others, class Put>
-[[gnu::always_inline]] inline void expand_registers(uint64_t foreground, uint64_t start, const Index* label,
-                                                    Others others, Put&& put) {
+template <class Index>
+[[gnu::always_inline]] inline void expand_registers(
+    uint64_t foreground, uint64_t start, const Index* label, auto others, auto&& put) {
   const __m512i after_first = _mm512_load_si512(kAfterFirst<Index>.data());
   for (int p = 0; p < kWord; p += kAfterFirst<Index>.size()) {
     const __m512i ahead = _mm512_loadu_si512(label + std::popcount(start & up_to(p)));
@@ -142,11 +134,11 @@ void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, a
 }
 #endif
 
-template <class Index, class Others>
-void expand_mixed(uint64_t foreground, uint64_t start, const Index* label, Others others, Index* out) {
+template <class Index>
+void expand_mixed(uint64_t foreground, uint64_t start, const Index* label, auto others, Index* out) {
 #ifdef __AVX512VPOPCNTDQ__
   return expand_registers(foreground, start, label, others,
-                          [out](int p, __m512i labels) { _mm512_storeu_si512(out + p, labels); });
+      [out](int p, __m512i labels) { _mm512_storeu_si512(out + p, labels); });
 #elif defined(__AVX2__) || defined(__aarch64__)
   if constexpr (sizeof(Index) == 4) return expand_vectors(foreground, start, label, others, out);
 #endif
@@ -173,8 +165,8 @@ void expand(uint64_t foreground, uint64_t start, const Index* label, OneLabel<In
 #endif
 }
 template <class Index>
-void expand(uint64_t foreground, uint64_t start, const Index* label, CountedLabels<Index> others,
-            Index* out) {
+void expand(
+    uint64_t foreground, uint64_t start, const Index* label, CountedLabels<Index> others, Index* out) {
   expand_mixed(foreground, start, label, others, out);
 }
 
@@ -183,4 +175,4 @@ void expand(uint64_t foreground, uint64_t start, const Index* label, Index backg
   expand(foreground, start, label, OneLabel<Index>{background}, out);
 }
 
-}  // namespace conncomp
+}

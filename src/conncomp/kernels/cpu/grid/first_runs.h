@@ -12,8 +12,7 @@
 
 namespace conncomp {
 
-template <class Index>
-class FirstRuns {
+template <class Index> class FirstRuns {
  public:
   static bool apply(const Bundles& bundles) {
     return bundles.in_order && (!bundles.folded || (bundles.layer == 1 && bundles.members_most <= 2));
@@ -32,7 +31,7 @@ class FirstRuns {
     parallel_for(bundles_.parts.parts, [&](int64_t part) { mark_part(part); });
     components_ = Index(count_by_item(bundles_, before_, numbering.counts));
     parallel_for(bundles_.parts.parts,
-                 [&](int64_t part) { numbering.consecutive ? number_part(part) : index_part(part); });
+        [&](int64_t part) { numbering.consecutive ? number_part(part) : index_part(part); });
   }
 
  private:
@@ -63,7 +62,7 @@ class FirstRuns {
       for (int64_t w = 0; w < bundles_.words; w += kStretchWords) {
         bundles_.poll_at(w);
         std::fill_n(marks_.data() + bundle * bundles_.words + w, std::min(kStretchWords, bundles_.words - w),
-                    uint64_t(0));
+            uint64_t(0));
       }
       for_each_word(bundle, masks_.start, [&](int64_t word, int64_t) {
         const Index rank = runs_.rank[word];
@@ -144,9 +143,8 @@ class FirstRuns {
 
   void number_by_rows(int64_t bundle, Index upper_number) {
     Index lower_number = upper_number;
-    for_each_word(bundle, marks_, [&](int64_t word, int64_t) {
-      lower_number += Index(std::popcount(marks_[word] & upper_[word]));
-    });
+    for_each_word(bundle, marks_,
+        [&](int64_t word, int64_t) { lower_number += Index(std::popcount(marks_[word] & upper_[word])); });
     for_each_word(bundle, marks_, [&](int64_t word, int64_t) {
       Index* const entries = parent_ + runs_.rank[word];
       const uint64_t marks = marks_[word], upper = upper_[word];
@@ -187,8 +185,7 @@ class FirstRuns {
 // Where components are called by their first elements, all bits count.
 //     bonds        0-0   0 0-0-0 0       begins    1 . 1 1 . . 1
 //                                        numbers   1   2 3     4
-template <class Index>
-class LoneElements {
+template <class Index> class LoneElements {
  public:
   static bool apply(const Bundles& bundles) { return bundles.in_order; }
 
@@ -261,7 +258,7 @@ class LoneElements {
   void number_roots(int64_t word, uint64_t counted, Index first) {
     const uint64_t roots = begins_[word] & runs_.masks.foreground[word];
     number_marks_by_places(runs_.parent.data() + runs_.rank[word], extract(roots, runs_.masks.start[word]),
-                           extract(roots, counted), first);
+        extract(roots, counted), first);
   }
 
   Runs<Index>& runs_;
@@ -270,4 +267,4 @@ class LoneElements {
   Buffer<Index> before_;     // by row: the components that begin in it, then in all before
 };
 
-}  // namespace conncomp
+}

@@ -42,16 +42,16 @@ class LinkWords {
 
   virtual void foreground(const char* x, int64_t count, uint64_t* words) const = 0;
   // The same, unless foreground differs from the common value: then false.
-  virtual bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
-                                       uint64_t* words) const = 0;
+  virtual bool foreground_of_one_value(
+      const char* x, int64_t count, CommonValue& common, uint64_t* words) const = 0;
   // Keeps p in [first, count), `first` 0 or 1, linked to p of y; both foreground, or the rule transitive.
-  virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
-                           uint64_t* words) const = 0;
+  virtual void keep_linked(
+      const char* x, const char* y, int first, int64_t count, StepDirection step, uint64_t* words) const = 0;
   // Writes which p of x are linked to p of y, foreground or not, by bonds or a rule of equal values.
   virtual void straight(const char*, const char*, int64_t, StepDirection, uint64_t*) const {}
   // Adds a mark to the elements p of x that are linked to element p of y.
   virtual void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
-                           uint16_t* marks) const = 0;
+      uint16_t* marks) const = 0;
   // Where what is read for steps along an axis lies, in bytes from the elements on.
   virtual int64_t plane(int) const { return 0; }
 
@@ -85,8 +85,7 @@ class LinkWords {
   }
 };
 
-template <class T>
-class ValueWords : public LinkWords {
+template <class T> class ValueWords : public LinkWords {
  public:
   void foreground(const char* x, int64_t count, uint64_t* words) const override {
     const T* values = reinterpret_cast<const T*>(x);
@@ -99,8 +98,8 @@ class ValueWords : public LinkWords {
       fill_ahead(values, count, words, [=](int64_t p) { return values[p] == values[p]; });
   }
 
-  bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
-                               uint64_t* words) const override {
+  bool foreground_of_one_value(
+      const char* x, int64_t count, CommonValue& common, uint64_t* words) const override {
     const T* values = reinterpret_cast<const T*>(x);
     const T background = background_.value;
     T same;
@@ -144,18 +143,17 @@ class ValueWords : public LinkWords {
   const Background<T> background_;
 };
 
-template <class Rule>
-class RuleWords final : public ValueWords<typename Rule::Value> {
+template <class Rule> class RuleWords final : public ValueWords<typename Rule::Value> {
   using T = typename Rule::Value;
 
  public:
   explicit RuleWords(const Rule& rule) : ValueWords<T>(rule.background, Rule::kTransitive), rule_(rule) {}
 
-  void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection,
-                   uint64_t* words) const override {
+  void keep_linked(
+      const char* x, const char* y, int first, int64_t count, StepDirection, uint64_t* words) const override {
     const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
-    LinkWords::keep(first, count, words,
-                    [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
+    LinkWords::keep(
+        first, count, words, [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
   }
 
   void straight(const char* x, const char* y, int64_t count, StepDirection, uint64_t* words) const override {
@@ -166,10 +164,10 @@ class RuleWords final : public ValueWords<typename Rule::Value> {
   }
 
   void mark_linked(const char* x, const char* y, int64_t count, StepDirection, uint16_t mark,
-                   uint16_t* marks) const override {
+      uint16_t* marks) const override {
     const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
-    LinkWords::mark_where(count, mark, marks,
-                          [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
+    LinkWords::mark_where(
+        count, mark, marks, [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
   }
 
  private:
@@ -177,8 +175,7 @@ class RuleWords final : public ValueWords<typename Rule::Value> {
 };
 
 // Of bonds: everything is foreground, and bonds lie at the element before.
-template <>
-class RuleWords<Bonds> final : public LinkWords {
+template <> class RuleWords<Bonds> final : public LinkWords {
  public:
   explicit RuleWords(const Bonds& rule) : LinkWords(1, Bonds::kTransitive, false, false), rule_(rule) {}
 
@@ -187,19 +184,19 @@ class RuleWords<Bonds> final : public LinkWords {
   }
   bool foreground_of_one_value(const char*, int64_t, CommonValue&, uint64_t*) const override { return false; }
   void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
-                   uint64_t* words) const override {
+      uint64_t* words) const override {
     const char* const bonds = step.forward ? x : y;
     const uint8_t mask = rule_.mask[step.axis];
     keep(first, count, words, [=](int64_t p) { return uint8_t(bonds[p] & mask) != 0; });
   }
-  void straight(const char* x, const char* y, int64_t count, StepDirection step,
-                uint64_t* words) const override {
+  void straight(
+      const char* x, const char* y, int64_t count, StepDirection step, uint64_t* words) const override {
     const char* const bonds = step.forward ? x : y;
     const uint8_t mask = rule_.mask[step.axis];
     fill(count, words, [=](int64_t p) { return uint8_t(bonds[p] & mask) != 0; });
   }
   void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
-                   uint16_t* marks) const override {
+      uint16_t* marks) const override {
     const char* const bonds = step.forward ? x : y;
     const uint8_t mask = rule_.mask[step.axis];
     mark_where(count, mark, marks, [=](int64_t p) { return (bonds[p] & mask) != 0; });
@@ -210,8 +207,7 @@ class RuleWords<Bonds> final : public LinkWords {
   const Bonds rule_;
 };
 
-template <class T>
-void gather_elements(const char* from, int64_t stride, int64_t count, char* to) {
+template <class T> void gather_elements(const char* from, int64_t stride, int64_t count, char* to) {
   for_each_in(0, count, [=](int64_t i) { std::memcpy(to + i * sizeof(T), from + i * stride, sizeof(T)); });
 }
 inline void gather(const char* from, int64_t stride, int value_bytes, int64_t count, char* to) {
@@ -249,4 +245,4 @@ class RowReader {
   int64_t gathered_stretch_ = 0;
 };
 
-}  // namespace conncomp
+}

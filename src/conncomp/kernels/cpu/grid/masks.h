@@ -106,7 +106,7 @@ struct Masks {
         }
         const int64_t first_word = bundle * bundles.words, words = count * bundles.words;
         find_starts(first_word, words, true,
-                    [beside = all_if(bundles.neighbours.connected)](uint64_t) { return beside; });
+            [beside = all_if(bundles.neighbours.connected)](uint64_t) { return beside; });
       };
       bundles.for_each_stretch(bundles.parts.begin(part), bundles.parts.end(part), most, read_stretch);
       part_values[part] = value;
@@ -144,7 +144,7 @@ struct Masks {
 
   // Calls body(row, origin, first element, elements) for stretches of rows, until it returns false.
   bool for_each_stretch_of_rows(const LineReader& reader, int64_t origin, int64_t row, int64_t rows,
-                                const LinkWords& links, auto&& body) const {
+      const LinkWords& links, auto&& body) const {
     const int64_t length = bundles.row_axis.length;
     const int64_t stride = bundles.outer.empty() ? 0 : bundles.outer.back().byte_stride;
     const bool as_one = length % kWord == 0 && bundles.row_axis.byte_stride == links.value_bytes &&
@@ -164,13 +164,13 @@ struct Masks {
  private:
   // Adds rows, so many apart, to masks of which `keep` is kept.
   static void add_rows(const uint64_t* row, int64_t count, auto words, int64_t apart, uint64_t keep,
-                       uint64_t* __restrict mask) {
+      uint64_t* __restrict mask) {
     for (int64_t i = 0; i < count; ++i, row += apart * words, mask += words)
       for (int64_t w = 0; w < words; ++w) mask[w] = row[w] | (mask[w] & keep);
   }
 
-  [[gnu::noinline]] static void add_long_row(const uint64_t* row, int64_t words, uint64_t keep,
-                                             uint64_t* __restrict mask) {
+  [[gnu::noinline]] static void add_long_row(
+      const uint64_t* row, int64_t words, uint64_t keep, uint64_t* __restrict mask) {
     for (int64_t begin = 0; begin < words; begin += kStretchWords) {
       const int64_t count = std::min(kStretchWords, words - begin);
       poll(count * kWord);
@@ -178,21 +178,19 @@ struct Masks {
     }
   }
 
-  bool read_line_of_one_value(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links,
-                              CommonValue& value) {
+  bool read_line_of_one_value(
+      LineReader& reader, int64_t row, int64_t rows, const LinkWords& links, CommonValue& value) {
     return for_each_stretch_of_rows(reader, bundles.origin(row, &Axis::byte_stride), row, rows, links,
-                                    [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
-                                      return links.foreground_of_one_value(
-                                          reader.read(origin, from), count, value,
-                                          &foreground[r * bundles.words + from / kWord]);
-                                    });
+        [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
+          return links.foreground_of_one_value(
+              reader.read(origin, from), count, value, &foreground[r * bundles.words + from / kWord]);
+        });
   }
 
   // Reads rows, and finds where runs start, also behind background if values changed (contract 5).
   void read_line(LineReader& reader, int64_t row, int64_t rows, const LinkWords& links) {
     const StepDirection step{0, false};  // to the element before
-    for_each_stretch_of_rows(
-        reader, bundles.origin(row, &Axis::byte_stride), row, rows, links,
+    for_each_stretch_of_rows(reader, bundles.origin(row, &Axis::byte_stride), row, rows, links,
         [&](int64_t r, int64_t origin, int64_t from, int64_t count) {
           const char *const at = reader.read(origin, from), *const before = at - links.value_bytes;
           const int64_t first = r * bundles.words + from / kWord, words = (count + kWord - 1) / kWord;
@@ -233,4 +231,4 @@ struct Masks {
   }
 };
 
-}  // namespace conncomp
+}

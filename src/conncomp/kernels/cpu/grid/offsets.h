@@ -58,9 +58,9 @@ struct RowNeighbours {
       }
       if (offsets.empty() || offsets.back().step != outer)
         offsets.push_back({outer, false, false, false, moved_axis(outer)});
-      (step.back() < 0 ? offsets.back().previous
-       : step.back()   ? offsets.back().next
-                       : offsets.back().aligned) = true;
+      (step.back() < 0  ? offsets.back().previous
+          : step.back() ? offsets.back().next
+                        : offsets.back().aligned) = true;
     }
     std::reverse(offsets.begin(), offsets.end());
   }
@@ -72,4 +72,4 @@ struct RowNeighbours {
   }
 };
 
-}  // namespace conncomp
+}

@@ -52,7 +52,7 @@ class RowsAround : public std::vector<RowAround> {
     std::ptrdiff_t led = 0;
     if (offsets_.size() <= kMostRanked)
       led = std::count_if(offsets_.begin(), offsets_.end(),
-                          [&](const Offset& other) { return between(offset.step, other.step) != nullptr; });
+          [&](const Offset& other) { return between(offset.step, other.step) != nullptr; });
     const Step& step = offset.step;
     return {-led, std::ptrdiff_t(step.size()) - std::count(step.begin(), step.end(), 0)};
   }
@@ -84,9 +84,8 @@ class RowsAround : public std::vector<RowAround> {
       forth[k] = int8_t(to[k] - from[k]);
       back[k] = int8_t(-forth[k]);
     }
-    const auto known = std::find_if(offsets_.begin(), offsets_.end(), [&](const Offset& offset) {
-      return offset.step == forth || offset.step == back;
-    });
+    const auto known = std::find_if(offsets_.begin(), offsets_.end(),
+        [&](const Offset& offset) { return offset.step == forth || offset.step == back; });
     return known == offsets_.end() ? nullptr : &*known;
   }
 
@@ -99,8 +98,8 @@ class RowsAround : public std::vector<RowAround> {
     }
     sum.offset.bundles += offsets_[k].bundles;
     sum.offset.bytes += offsets_[k].bytes;
-    const auto known = std::find_if(begin(), end(),
-                                    [&](const RowAround& row) { return row.offset.step == sum.offset.step; });
+    const auto known = std::find_if(
+        begin(), end(), [&](const RowAround& row) { return row.offset.step == sum.offset.step; });
     const int number = int(known - begin());
     if (known == end()) push_back(sum);
     return number;
@@ -119,8 +118,8 @@ struct Detours {
 };
 
 // Writes elements of a mask that no detour leads from; whether any. Restrict counts for parameters only.
-[[gnu::noinline]] inline bool without_detours(int64_t words, const uint64_t* mask, Detours by,
-                                              uint64_t* __restrict free) {
+[[gnu::noinline]] inline bool without_detours(
+    int64_t words, const uint64_t* mask, Detours by, uint64_t* __restrict free) {
   uint64_t any = 0;
   for (int64_t w = 0; w < words; ++w)
     any |= free[w] = mask[w] & ~(((by.a[w] ^ by.either) & (by.b[w] ^ by.either)) ^ by.either);
@@ -133,8 +132,8 @@ struct StraightLinks {
 
 // Contacts straight ahead, of elements which are both, and what those across need.
 [[gnu::noinline]] inline void find_straight(int64_t words, RowMasks g, RowMasks h, StraightLinks links,
-                                            uint64_t* __restrict aligned, uint64_t* __restrict straight,
-                                            uint64_t* __restrict goes_on, uint64_t* __restrict mask_h) {
+    uint64_t* __restrict aligned, uint64_t* __restrict straight, uint64_t* __restrict goes_on,
+    uint64_t* __restrict mask_h) {
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t continued_g = g.mask[w] & ~g.start[w], continued_h = h.mask[w] & ~h.start[w];
     straight[w] = links.linked[w] & g.mask[w] & h.mask[w];
@@ -145,8 +144,8 @@ struct StraightLinks {
 }
 
 // The same where links are not transitive and none lead across: the first one of each stretch.
-[[gnu::noinline]] inline void find_lowest(int64_t words, RowMasks g, RowMasks h, StraightLinks links,
-                                          uint64_t* __restrict aligned) {
+[[gnu::noinline]] inline void find_lowest(
+    int64_t words, RowMasks g, RowMasks h, StraightLinks links, uint64_t* __restrict aligned) {
   for (int64_t w = 0; w < words; ++w) {
     const uint64_t continued_g = g.mask[w] & ~g.start[w], continued_h = h.mask[w] & ~h.start[w];
     const uint64_t straight = links.linked[w] & g.mask[w] & h.mask[w];
@@ -254,8 +253,8 @@ class RowContacts final : public ContactFinder {
   static StepDirection step_along(const Offset& offset) { return {offset.axis, offset.axis == 0}; }
 
   // Writes which elements of rows are linked to those a step backward, given the origins of both.
-  void find_linked(int64_t origin_g, int64_t origin_h, const FacingBundles& pairs, StepDirection step,
-                   uint64_t* linked) {
+  void find_linked(
+      int64_t origin_g, int64_t origin_h, const FacingBundles& pairs, StepDirection step, uint64_t* linked) {
     if (links_->compares) return compare(origin_g, origin_h, pairs.count, step, linked);
     std::copy_n(masks_.bonds_of(step.axis, pairs.h), pairs.count * bundles_.words, linked);
   }
@@ -269,8 +268,7 @@ class RowContacts final : public ContactFinder {
       for (int64_t from = 0; from < elements; from += kStretch) {
         bundles_.poll_at(from / kWord);
         links_->straight((*read_g_)(origin_g + at, from), (*read_h_)(origin_h + at, from),
-                         std::min(kStretch, elements - from), step,
-                         linked + i * bundles_.words + from / kWord);
+            std::min(kStretch, elements - from), step, linked + i * bundles_.words + from / kWord);
       }
     }
   }
@@ -296,7 +294,7 @@ class RowContacts final : public ContactFinder {
       return contacts_.mark_busy(words);
     }
     find_straight(words, g, h, {straight, free}, contacts_.aligned, array(kStraight), array(kGoesOn) + 1,
-                  array(kMaskOfH) + 1);
+        array(kMaskOfH) + 1);
     if (row.offset.diagonal() &&
         find_across(row.across ? free : g.mask, words, row.offset, array(kNext), array(kPrevious))) {
       contacts_.next = array(kNext), contacts_.previous = array(kPrevious);
@@ -306,7 +304,7 @@ class RowContacts final : public ContactFinder {
   }
 
   bool find_across(const uint64_t* g, int64_t words, const Offset& offset, uint64_t* __restrict next,
-                   uint64_t* __restrict previous) {
+      uint64_t* __restrict previous) {
     const uint64_t *const straight = array(kStraight), *const goes_on = array(kGoesOn) + 1,
                           *const h = array(kMaskOfH) + 1;
     // If elements of a row are no neighbours, those straight ahead say nothing of what is beside them.
@@ -354,4 +352,4 @@ class RowContacts final : public ContactFinder {
   const uint64_t *mask_g_ = nullptr, *mask_h_ = nullptr;
 };
 
-}  // namespace conncomp
+}

@@ -39,8 +39,7 @@ struct Roots {
 };
 
 // How many members of a set of numbers, given as bits, come before a number.
-template <class Index>
-class Ranks {
+template <class Index> class Ranks {
  public:
   Ranks(const uint64_t* members, int64_t words) : members_(members), words_(words), rank_(words) {
     count_ = rank_words(members, words, rank_.data());
@@ -58,8 +57,7 @@ class Ranks {
   Buffer<Index> rank_;
 };
 
-template <class Index>
-class Claims {
+template <class Index> class Claims {
  public:
   explicit Claims(Runs<Index>& runs)
       : runs_(runs), masks_(runs.masks), bundles_(runs.bundles), parent_(runs.parent.data()) {}
@@ -100,8 +98,7 @@ class Claims {
     return bundles_.layers_whole && bundles_.outer[bundles_.batch_axes].index_stride % kWord == 0;
   }
 
-  template <class Access>
-  void mark_claimed(const Roots& roots, int64_t part, uint64_t* claimed) const {
+  template <class Access> void mark_claimed(const Roots& roots, int64_t part, uint64_t* claimed) const {
     const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
     roots.for_each_between(runs_.first_of(begin), runs_.first_of(end), [&](int64_t i) {
       const Index index = ~parent_[i];
@@ -112,8 +109,7 @@ class Claims {
     });
   }
 
-  template <class Access>
-  void claim_indices(int64_t part) {
+  template <class Access> void claim_indices(int64_t part) {
     const int64_t layer_words = bundles_.layer * bundles_.words;
     RunPlaces<Index> places(runs_);
     LargerClaims larger;
@@ -125,8 +121,8 @@ class Claims {
       for (int64_t w = 0; w < bundles_.words; ++w) {
         bundles_.poll_at(w);
         places.face_word(w);
-        claim_word<Access>(places, masks_.start[first_word + w], runs_.rank[first_word + w], first_of_layer,
-                           larger);
+        claim_word<Access>(
+            places, masks_.start[first_word + w], runs_.rank[first_word + w], first_of_layer, larger);
       }
     });
     make<Access>(larger);
@@ -140,15 +136,14 @@ class Claims {
     int count = 0;
     Index roots[kMost], claims[kMost];
   };
-  template <class Access>
-  void make(LargerClaims& larger) {
+  template <class Access> void make(LargerClaims& larger) {
     for (int i = 0; i < larger.count; ++i) Access::fetch_max(&parent_[larger.roots[i]], larger.claims[i]);
     larger.count = 0;
   }
 
 #ifdef __AVX512VPOPCNTDQ__
   void find_larger(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
-                   LargerClaims& larger) const {
+      LargerClaims& larger) const {
     Index indices[kWord];
     places.smallest_indices(starts, indices);
     const int count = std::popcount(starts);
@@ -171,7 +166,7 @@ class Claims {
 
   template <class Access>
   void claim_word(const RunPlaces<Index>& places, uint64_t starts, Index run, Index first_of_layer,
-                  LargerClaims& larger) {
+      LargerClaims& larger) {
 #ifdef __AVX512VPOPCNTDQ__
     if constexpr (sizeof(Index) == 4)
       if (bundles_.in_order) {
@@ -188,8 +183,7 @@ class Claims {
   }
 
   // Whether a run of a bundle is to claim, with its root in the layer; in most arrays few are.
-  template <class Access>
-  bool any_claims(int64_t bundle, Index first_of_layer) const {
+  template <class Access> bool any_claims(int64_t bundle, Index first_of_layer) const {
     for (int64_t run = runs_.first_of(bundle), end = runs_.first_of(bundle + 1); run < end; ++run) {
       const Index parent = Access::load(&parent_[run]);
       if (parent < 0 || parent >= first_of_layer) return true;
@@ -203,4 +197,4 @@ class Claims {
   Index* const parent_;
 };
 
-}  // namespace conncomp
+}

@@ -13,8 +13,7 @@
 namespace conncomp {
 
 // The labels of runs, complemented: of each that of the entry which its parents lead to, mostly one step.
-template <class Index>
-struct NumberedRuns {
+template <class Index> struct NumberedRuns {
   Index* parent;
 
   Index operator()(int64_t run) const {
@@ -52,8 +51,7 @@ struct NumberedRuns {
 };
 
 // Writes labels of runs, whose complements `label_of` writes, at the strides of indices of `places`.
-template <class Index, class Label, class LabelOf>
-class RunLabels {
+template <class Index, class Label, class LabelOf> class RunLabels {
  public:
   RunLabels(const Runs<Index>& runs, LabelOf label_of, Index background, const Bundles& places, Label* labels)
       : runs_(runs),
@@ -64,13 +62,12 @@ class RunLabels {
         labels_(labels),
         in_strips_(places.row_axis.index_stride != 1 && !places.outer.empty() &&
                    places.outer.back().index_stride == 1),
-        streamed_(places.row_axis.index_stride == 1 &&
-                  places.elements * int64_t(sizeof(Label)) > kCachedLabels) {}
+        streamed_(
+            places.row_axis.index_stride == 1 && places.elements * int64_t(sizeof(Label)) > kCachedLabels) {}
 
   void write() {
-    parallel_for(bundles_.parts.parts, [this](int64_t part) {
-      write_bundles(bundles_.parts.begin(part), bundles_.parts.end(part));
-    });
+    parallel_for(bundles_.parts.parts,
+        [this](int64_t part) { write_bundles(bundles_.parts.begin(part), bundles_.parts.end(part)); });
   }
 
   void write_bundles(int64_t begin, int64_t end) const {
@@ -113,7 +110,7 @@ class RunLabels {
   static constexpr int64_t kBlock = 256;
 
   void write_stretch(int64_t first, int64_t count, const std::vector<int64_t>& lines, int64_t rows,
-                     LabelsOfWords& run_labels, LabelStream<Label>& stream) const {
+      LabelsOfWords& run_labels, LabelStream<Label>& stream) const {
     const int64_t first_word = first * bundles_.words, words = count * bundles_.words;
     const int64_t thickness = bundles_.outer.empty() ? 1 : bundles_.thickness.back();
     for (int64_t begin = 0; begin < words; begin += kBlock) {
@@ -139,20 +136,20 @@ class RunLabels {
     int64_t from, to;
   };
   void write_row(int64_t row, int64_t bundle, Words words, const LabelsOfWords& run_labels, Label* out,
-                 LabelStream<Label>& stream) const {
+      LabelStream<Label>& stream) const {
     const int64_t first_word = bundle * bundles_.words;
     if (!masks_.lone_apart)
       return write_words(row, first_word, words, run_labels, out, stream,
-                         [others = OneLabel<Index>{background_}](int64_t) { return others; });
+          [others = OneLabel<Index>{background_}](int64_t) { return others; });
     const uint64_t* const begins = runs_.lone_begins.data() + first_word;
     const Index* const before = runs_.lone_before.data() + first_word;
     write_words(row, first_word, words, run_labels, out, stream,
-                [=](int64_t w) { return CountedLabels<Index>{begins[w], before[w]}; });
+        [=](int64_t w) { return CountedLabels<Index>{begins[w], before[w]}; });
   }
 
   // The same; others(w) are the labels of elements of word w in no run.
   void write_words(int64_t row, int64_t first_word, Words words, const LabelsOfWords& run_labels, Label* out,
-                   LabelStream<Label>& stream, auto&& others) const {
+      LabelStream<Label>& stream, auto&& others) const {
     // Local copies, as the labels written might alias the members.
     const uint64_t *const foreground = masks_.row(row), *const start = masks_.start.data() + first_word;
     const Index* const rank = runs_.rank.data() + first_word;
@@ -194,8 +191,8 @@ class RunLabels {
             }
             begin = length / kWord * kWord;
           }
-        for_each_in(begin, length,
-                    [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
+        for_each_in(
+            begin, length, [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
       });
   }
 
@@ -248,7 +245,7 @@ class RunLabels {
         const int64_t word = rows[k].bundle * bundles_.words + w;
         Index labels[kWord];
         expand(masks_.row(rows[k].number)[w], masks_.start[word],
-               run_labels[rows[k].bundle - first].at(*this, word), background_, labels);
+            run_labels[rows[k].bundle - first].at(*this, word), background_, labels);
         for (int p = 0; p < kWord; ++p) tile[p][width] = Label(labels[p]);
       }
       const int count = masks_.covered(w);
@@ -269,4 +266,4 @@ class RunLabels {
   const bool streamed_;  // whether labels go past the caches, if they can
 };
 
-}  // namespace conncomp
+}

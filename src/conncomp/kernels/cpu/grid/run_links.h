@@ -12,8 +12,7 @@ namespace conncomp {
 
 // The runs that touch in words of two bundles: one by one or, with AVX-512, eight at a time, as masks of the
 // bits up to each place, in which starts are counted. Pairs are kept, as a mispredicted loop end costs three.
-template <class Index>
-struct WordPair {
+template <class Index> struct WordPair {
   RunWord<Index> g, h;
 };
 
@@ -25,8 +24,7 @@ struct WordContacts {
 
 #ifdef __AVX512VPOPCNTDQ__
 // Calls follow(run of g, run of h) for every contact. Forms with masks of all lanes avoid warnings of GCC.
-template <class Index, class Follow>
-class ContactPairs {
+template <class Index, class Follow> class ContactPairs {
  public:
   static constexpr bool kKept = true;  // whether pairs are followed later
 
@@ -36,7 +34,7 @@ class ContactPairs {
     // A place may have several contacts. Few do.
     while (contacts.any()) {
       const WordContacts added = {contacts.aligned, contacts.next & ~contacts.aligned,
-                                  contacts.previous & ~(contacts.aligned | contacts.next)};
+          contacts.previous & ~(contacts.aligned | contacts.next)};
       add_places(pair, added.any(), added.next, added.previous & pair.h.start);
       contacts = {0, contacts.next & ~added.next, contacts.previous & ~added.previous};
     }
@@ -84,8 +82,7 @@ class ContactPairs {
   Index g_[kMost], h_[kMost];
 };
 #else
-template <class Index, class Follow>
-class ContactPairs {
+template <class Index, class Follow> class ContactPairs {
  public:
   static constexpr bool kKept = false;
 
@@ -94,8 +91,8 @@ class ContactPairs {
   void add(const WordPair<Index>& pair, const WordContacts& contacts) {
     for_each_lowest(contacts.aligned, [&](uint64_t to) { follow_(pair.g.run_in(to), pair.h.run_in(to)); });
     for_each_lowest(contacts.next, [&](uint64_t to) { follow_(pair.g.run_in(to), pair.h.run_in(to) + 1); });
-    for_each_lowest(contacts.previous,
-                    [&](uint64_t to) { follow_(pair.g.run_in(to), pair.h.run_in(to >> 1)); });
+    for_each_lowest(
+        contacts.previous, [&](uint64_t to) { follow_(pair.g.run_in(to), pair.h.run_in(to >> 1)); });
   }
   static constexpr bool full() { return false; }
   void finish() {}
@@ -109,8 +106,7 @@ class ContactPairs {
 };
 #endif
 
-template <class Index>
-class RunLinks {
+template <class Index> class RunLinks {
  public:
   explicit RunLinks(Runs<Index>& runs)
       : runs_(runs),
@@ -127,8 +123,8 @@ class RunLinks {
 
  private:
   bool around() const {
-    return std::any_of(bundles_.outer.begin(), bundles_.outer.end(),
-                       [](const Axis& axis) { return axis.periodic; });
+    return std::any_of(
+        bundles_.outer.begin(), bundles_.outer.end(), [](const Axis& axis) { return axis.periodic; });
   }
 
   // How far back the neighbours of a bundle are at most, but for those around periodic axes.
@@ -154,7 +150,7 @@ class RunLinks {
     const int64_t begin = bundles_.parts.begin(part);
     for_each_turn(finder, begin, bundles_.parts.end(part), [&](int64_t g, int64_t end) {
       for_each_in(runs_.first_of(g), runs_.first_of(end),
-                  [parent = parent_](int64_t run) { parent[run] = Index(run); });
+          [parent = parent_](int64_t run) { parent[run] = Index(run); });
       if (runs_.blank(g, end - g)) return;
       bool linked = false;
       for (int k = 0; k < offsets_; ++k) {
@@ -180,7 +176,8 @@ class RunLinks {
         FacingBundles pairs = finder.neighbours(k);
         if (pairs.h < pairs.g) pairs.count = std::min(pairs.count, begin - pairs.h);
         if (!have_runs(pairs)) continue;
-        if (finder.face(pairs, k)) link_shared(finder, pairs);
+        if (finder.face(pairs, k))
+          for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
         if (periodic_rows_) link_around<Shared>(finder, pairs, finder.offset(k));
       }
     });
@@ -223,7 +220,7 @@ class RunLinks {
       for_each_bit(contacts.busy, [&](int64_t k) {
         pass_up_to(k);
         body(begin + k, WordPair<Index>{runs_.at(g_word + k), runs_.at(h_word + k)},
-             WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
+            WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
       });
       pass_up_to(end - begin);
     }
@@ -240,10 +237,6 @@ class RunLinks {
         },
         [](uint64_t) {});
     contacts.finish();
-  }
-
-  void link_shared(ContactFinder& finder, const FacingBundles& pairs) {
-    for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
   }
 
   void link_earlier(ContactFinder& finder, const FacingBundles& pairs) {
@@ -333,8 +326,8 @@ class RunLinks {
   }
   void copy_parents(const WordPair<Index>& pair, uint64_t contacts) {
     const uint64_t to_first = up_to(std::countr_zero(contacts));
-    std::copy_n(parent_ + pair.h.run_in(to_first), std::popcount(contacts),
-                parent_ + pair.g.run_in(to_first));
+    std::copy_n(
+        parent_ + pair.h.run_in(to_first), std::popcount(contacts), parent_ + pair.g.run_in(to_first));
   }
 
   static constexpr int kCopied = 8;  // runs that are worth a copy
@@ -346,4 +339,4 @@ class RunLinks {
   Index* const parent_;
 };
 
-}  // namespace conncomp
+}

@@ -37,8 +37,7 @@ uint64_t marks_where(const int32_t* entries, int count, auto&& marks_of) {
 #endif
 
 #ifdef __AVX512VPOPCNTDQ__
-template <class Index>
-void store_eight(__m512i numbers, Index* to) {
+template <class Index> void store_eight(__m512i numbers, Index* to) {
   if constexpr (sizeof(Index) == 4)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi64_epi32(0xFF, numbers));
   else
@@ -53,8 +52,7 @@ uint64_t entries_where(int count, int64_t available, auto&& condition) {
          (count < kWord ? below(count) : kAll);
 }
 
-template <class Index>
-uint64_t root_marks(const Index* entries, Index first, int count, int64_t available) {
+template <class Index> uint64_t root_marks(const Index* entries, Index first, int count, int64_t available) {
 #ifdef __AVX512F__
   if constexpr (sizeof(Index) == 4)
     return marks_where(entries, count, [first](__m512i parents, int k) {
@@ -64,19 +62,16 @@ uint64_t root_marks(const Index* entries, Index first, int count, int64_t availa
   return entries_where(count, available, [=](int k) { return entries[k] == Index(first + k); });
 }
 
-template <class Index>
-uint64_t marks_from(const Index* entries, Index least, int count, int64_t available) {
+template <class Index> uint64_t marks_from(const Index* entries, Index least, int count, int64_t available) {
 #ifdef __AVX512F__
   if constexpr (sizeof(Index) == 4)
-    return marks_where(entries, count, [least](__m512i parents, int) {
-      return _mm512_cmpge_epi32_mask(parents, _mm512_set1_epi32(least));
-    });
+    return marks_where(entries, count,
+        [least](__m512i parents, int) { return _mm512_cmpge_epi32_mask(parents, _mm512_set1_epi32(least)); });
 #endif
   return entries_where(count, available, [=](int k) { return entries[k] >= least; });
 }
 
-template <class Index>
-void number_marks(Index* entries, uint64_t marks, Index next) {
+template <class Index> void number_marks(Index* entries, uint64_t marks, Index next) {
 #ifdef __AVX512F__
   if constexpr (sizeof(Index) == 4) {
     for (; marks; marks >>= kLanes, entries += kLanes) {
@@ -146,8 +141,7 @@ void number_marks_by_places(Index* entries, uint64_t marks, uint64_t bits, Index
 
 // Which indices the elements of runs have.
 
-template <class Index>
-class RunPlaces {
+template <class Index> class RunPlaces {
  public:
   explicit RunPlaces(const Runs<Index>& runs) : masks_(runs.masks), bundles_(runs.bundles) {}
 
@@ -260,4 +254,4 @@ class RunPlaces {
   std::vector<Row> rows_;
 };
 
-}  // namespace conncomp
+}

@@ -7,8 +7,7 @@
 
 namespace conncomp {
 
-template <class Index>
-struct Runs {
+template <class Index> struct Runs {
   const Masks& masks;
   const Bundles& bundles;
   int64_t words;       // of all bundles
@@ -38,8 +37,8 @@ struct Runs {
     const int64_t readable = end - first < kFew ? end : part_end;
     for (int64_t run = first; run < end; run += kHalf) {
       const Index* const parent = this->parent.data() + run;
-      const uint64_t roots = mask_where(int(std::min<int64_t>(kHalf, readable - run)),
-                                        [=](int k) { return parent[k] == Index(run + k); });
+      const uint64_t roots = mask_where(
+          int(std::min<int64_t>(kHalf, readable - run)), [=](int k) { return parent[k] == Index(run + k); });
       if (roots & below(int(std::min<int64_t>(kHalf, end - run)))) return true;
     }
     return false;
@@ -57,8 +56,7 @@ struct Numbering {
   int64_t* counts;   // of components, by item
 };
 // Turns components of each bundle into those before; fills `counts` of items, returns how many there are.
-template <class Index>
-int64_t count_by_item(const Bundles& bundles, Buffer<Index>& before, int64_t* counts) {
+template <class Index> int64_t count_by_item(const Bundles& bundles, Buffer<Index>& before, int64_t* counts) {
   const int64_t components = scan(
       bundles.count, [&](int64_t g) { return before[g]; },
       [&](int64_t g, int64_t sum) { before[g] = Index(sum); });
@@ -70,4 +68,4 @@ int64_t count_by_item(const Bundles& bundles, Buffer<Index>& before, int64_t* co
   return components;
 }
 
-}  // namespace conncomp
+}

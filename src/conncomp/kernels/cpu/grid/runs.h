@@ -22,8 +22,7 @@ namespace conncomp {
 // Numbers the components by smallest indices, or calls them by these: the complemented label is left in the
 // entry of one run, to which the parents of the others lead. The first bundle tells the smallest index, if
 // bundles are in order and rows, or two rows alone in their layer; otherwise runs claim indices.
-template <class Index>
-void number_components(Runs<Index>& runs, const Numbering& numbering) {
+template <class Index> void number_components(Runs<Index>& runs, const Numbering& numbering) {
   if (runs.masks.lone_apart)
     LoneElements<Index>(runs).number(numbering);
   else if (FirstRuns<Index>::apply(runs.bundles))
@@ -32,8 +31,8 @@ void number_components(Runs<Index>& runs, const Numbering& numbering) {
     Claims<Index>(runs).number(numbering);
 }
 
-inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const void* data,
-                                                     const LinkWords* links) {
+inline std::unique_ptr<ContactFinder> contact_finder(
+    const Masks& masks, const void* data, const LinkWords* links) {
   if (RowContacts::apply(masks.bundles, links)) return std::make_unique<RowContacts>(masks, data, links);
   if (links) return std::make_unique<LinkedElements>(masks, data, *links);
   if (BundleContacts::apply(masks.bundles)) return std::make_unique<BundleContacts>(masks);
@@ -41,8 +40,8 @@ inline std::unique_ptr<ContactFinder> contact_finder(const Masks& masks, const v
 }
 
 template <class Index, class Label>
-void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
-                    int64_t* counts) {
+void label_masks_by(
+    const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels, int64_t* counts) {
   Runs<Index> runs(masks);
   RunLinks<Index>(runs).link(finder);
   number_components(runs, {consecutive, counts});
@@ -51,8 +50,8 @@ void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consec
       .write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
-void label_masks(const Masks& masks, const ContactFinder& finder, bool consecutive, auto* labels,
-                 int64_t* counts) {
+void label_masks(
+    const Masks& masks, const ContactFinder& finder, bool consecutive, auto* labels, int64_t* counts) {
   if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
     label_masks_by<int64_t>(masks, finder, consecutive, labels, counts);
   else
@@ -61,7 +60,7 @@ void label_masks(const Masks& masks, const ContactFinder& finder, bool consecuti
 
 // Writes the label of every element, and the number of components of every item. The link rule reads `data`.
 void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, auto* labels,
-                int64_t* counts) {
+    int64_t* counts) {
   if (links.told_by_value) {
     const Bundles bundles(grid, grid.full());
     Masks masks(bundles);
@@ -258,4 +257,4 @@ inline void write_together(const std::vector<std::unique_ptr<const PlacedRuns>>&
   });
 }
 
-}  // namespace conncomp
+}

@@ -51,9 +51,9 @@ inline std::vector<SeamFace> faces_of(const Seams& seams, const SeamBox* box) {
   return faces;
 }
 
-template <class Label, class Body>
+template <class Label>
 void for_each_link_of_line(const SeamArray<ElementLinks, Label>& array, int64_t item, const SeamBox& box,
-                           int64_t line, Body&& body) {
+    int64_t line, auto&& body) {
   const int64_t last = array.seams.rank - 1, begin = box.first + line * box.extent[last];
   SeamEnd place = end_of(array.seams, box, begin);
   int64_t last_from = SeamTable::kNoKey, last_to = SeamTable::kNoKey;
@@ -86,9 +86,9 @@ struct LinesOfFaces {
   }
 };
 
-template <class Label, class Body>
-void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFaces& lines, int64_t part,
-                   Body&& body) {
+template <class Label>
+void for_each_link(
+    const SeamArray<ElementLinks, Label>& array, const LinesOfFaces& lines, int64_t part, auto&& body) {
   for (int64_t i = lines.parts.begin(part); i < lines.parts.end(part); ++i) {
     const int64_t item = i / lines.lines, line_of_item = i - item * lines.lines;
     const SeamFace& face = lines.face_of(line_of_item);
@@ -112,11 +112,8 @@ class SeamTables {
         number_at_root_(slots),
         hook_(links),
         lattice_(lattices),
-        windings_{{key_.data(), slots},
-                  {link_.data(), hook_.data()},
-                  {number_at_root_.data(), lattice_.data(), &count_},
-                  asks ? smallest_.data() : nullptr,
-                  nullptr} {
+        windings_{{key_.data(), slots}, {link_.data(), hook_.data()},
+            {number_at_root_.data(), lattice_.data(), &count_}, asks ? smallest_.data() : nullptr, nullptr} {
     for_each_slot(windings_, [&](int64_t slot) { windings_.clear(slot); });
   }
   SeamTables(const SeamTables&) = delete;
@@ -228,4 +225,4 @@ inline void wind_bonds(const GivenBonds& bonds, int64_t* axes, int64_t* rank) {
   });
 }
 
-}  // namespace conncomp
+}

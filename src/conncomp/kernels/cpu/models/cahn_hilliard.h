@@ -34,8 +34,8 @@ inline int64_t around(int64_t at, int64_t length) {
   return at < 0 ? at + length : at < length ? at : at - length;
 }
 
-inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shape, int64_t row, int axis,
-                     Bits32* words) {
+inline void draw_row(
+    const Draws& draws, Purpose purpose, const FieldShape& shape, int64_t row, int axis, Bits32* words) {
   constexpr int kStretchQuads = 64;
   Bits64 index[kStretchQuads], first[kStretchQuads], last[kStretchQuads];
   const int64_t quads = shape.quads();
@@ -53,11 +53,10 @@ inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shap
   }
 }
 
-template <class T, int kAxes>
-class FieldStep {
+template <class T, int kAxes> class FieldStep {
  public:
-  FieldStep(const FieldShape& shape, const FieldCoefficients<T>& by, const Draws& draws, const T* field,
-            T* next)
+  FieldStep(
+      const FieldShape& shape, const FieldCoefficients<T>& by, const Draws& draws, const T* field, T* next)
       : shape_(shape),
         by_(by),
         draws_(draws),
@@ -186,8 +185,8 @@ class FieldStep {
 };
 
 template <int kAxes, class T>
-void advance_fields(const FieldReplicas& replicas, const FieldCoefficients<T>& by, Bits32 step,
-                    const T* field, T* next) {
+void advance_fields(
+    const FieldReplicas& replicas, const FieldCoefficients<T>& by, Bits32 step, const T* field, T* next) {
   for_each_strip(replicas, [&](const FieldStrip& strip) {
     const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), step};
     const int64_t first = strip.replica * replicas.shape.cells();
@@ -195,8 +194,7 @@ void advance_fields(const FieldReplicas& replicas, const FieldCoefficients<T>& b
   });
 }
 
-template <class T>
-void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
+template <class T> void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
   const FieldShape& shape = replicas.shape;
   for_each_strip(replicas, [&](const FieldStrip& strip) {
     const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), 0};
@@ -211,8 +209,8 @@ void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
 }
 
 template <int kAxes, class T>
-void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, const T* field, int64_t* record,
-                    int64_t length) {
+void measure_fields(
+    const FieldReplicas& replicas, const FieldGauge& gauge, const T* field, int64_t* record, int64_t length) {
   const FieldShape& shape = replicas.shape;
   const int64_t n = shape.columns;
   for_each_strip(replicas, [&](const FieldStrip& strip) {
@@ -237,4 +235,4 @@ void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, cons
   });
 }
 
-}  // namespace conncomp
+}

@@ -19,8 +19,7 @@
 namespace conncomp {
 
 // The runs of a row as seen by bonds that lead `shift` sites farther along it.
-template <class Index>
-class RunsBeside {
+template <class Index> class RunsBeside {
  public:
   RunsBeside(const CellLattice& cells, const RunForest<Index>& forest, int64_t row, int shift)
       : cells_(cells),
@@ -67,11 +66,10 @@ class RunsBeside {
   int shift_;
 };
 
-template <class Index>
-class CellClusters : public RunClusters<Index> {
+template <class Index> class CellClusters : public RunClusters<Index> {
  public:
-  CellClusters(const Replicas& replicas, const CellLattice& cells, ForestMemory<Index>& memory,
-               const Bits64* words, Bits32 step, const Bits64* probabilities, int64_t* record)
+  CellClusters(const LatticeReplicas& replicas, const CellLattice& cells, ForestMemory<Index>& memory,
+      const Bits64* words, Bits32 step, const Bits64* probabilities, int64_t* record)
       : RunClusters<Index>(replicas, memory, step, record),
         cells_(cells),
         words_(words),
@@ -88,7 +86,7 @@ class CellClusters : public RunClusters<Index> {
       const Bits64* const old = replicas_.spins(words_, strip.replica);
       Bits64* const spins = replicas_.spins(new_words, strip.replica);
       for_each_in(strip.begin * lattice_.columns(), strip.end * lattice_.columns(),
-                  [&](int64_t word) { spins[word] ^= old[word]; });
+          [&](int64_t word) { spins[word] ^= old[word]; });
     });
   }
 
@@ -127,7 +125,7 @@ class CellClusters : public RunClusters<Index> {
   using Base::slabs_, Base::end_, Base::sewn_;
 
   void draw(const Strip& strip, int kind, int64_t begin, int64_t end, SpinTally& tally,
-            std::vector<Bits64>& bonds, auto&& takes) const {
+      std::vector<Bits64>& bonds, auto&& takes) const {
     const Bits64* const spins = replicas_.spins(words_, strip.replica);
     bonds.resize((end - begin) * lattice_.columns());
     Bits64* bond = bonds.data();
@@ -143,7 +141,7 @@ class CellClusters : public RunClusters<Index> {
     const int64_t count = int64_t(bonds.size());
     if (record_) tally.satisfied += count_bits(bonds.data(), count);
     activate(replicas_.draws(strip.replica, step_), begin * lattice_.columns(), kind,
-             probabilities_[strip.replica], count, bonds.data());
+        probabilities_[strip.replica], count, bonds.data());
     if (record_) tally.active += count_bits(bonds.data(), count);
   }
 
@@ -157,7 +155,7 @@ class CellClusters : public RunClusters<Index> {
       draw(strip, 0, begin, end, tally, bonds[0], [](int64_t, int64_t) { return true; });
       for (int kind = 1; kind < cells_.kinds; ++kind)
         draw(strip, kind, begin, end, tally, bonds[kind],
-             [&](int64_t row, int64_t other) { return is_before(slab, row, other); });
+            [&](int64_t row, int64_t other) { return is_before(slab, row, other); });
       for (int64_t row = begin; row < end; ++row) {
         const Index first = next;
         const int64_t begin_word = (row - begin) * lattice_.columns();
@@ -177,7 +175,7 @@ class CellClusters : public RunClusters<Index> {
   }
 
   void join_row(const Strip& slab, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
-                RunForest<Index>& forest) const {
+      RunForest<Index>& forest) const {
     const int64_t columns = lattice_.columns();
     const CellWord word = cell_word(cells_, row, 0);
     bool united = false, followed_before = false;
@@ -288,7 +286,7 @@ class CellEngine {
       for (int kind = 0; kind < cells_.kinds; ++kind)
         out[(replica * cells_.kinds + kind) * cells_.lattice.words() + word.place.word] =
             activate_word(replicas_.draws(replica, step), Bits64(word.place.word), kind,
-                          probabilities[replica], satisfied(words, replica, word, kind));
+                probabilities[replica], satisfied(words, replica, word, kind));
     });
   }
 
@@ -300,14 +298,14 @@ class CellEngine {
       const int64_t ones = std::popcount(replicas_.spins(words, replica)[word.place.word]);
       int64_t* const measured = record + replica * (kCounts + cells_.lattice.states);
       Shared::fetch_add(measured + kSatisfied, sum);
-      Shared::fetch_add(measured + kCounts,
-                        int64_t(std::popcount(cells_.lattice.sites_of(word.place.column))) - ones);
+      Shared::fetch_add(
+          measured + kCounts, int64_t(std::popcount(cells_.lattice.sites_of(word.place.column))) - ones);
       Shared::fetch_add(measured + kCounts + 1, ones);
     });
   }
 
   void update(CellForests& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-              const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
+      const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
     cells_.lattice.sites() < (int64_t(1) << 31)
         ? run(memory.narrow, words, new_words, step, probabilities, chosen, record, clusters)
         : run(memory.wide, words, new_words, step, probabilities, chosen, record, clusters);
@@ -330,7 +328,7 @@ class CellEngine {
 
   template <class Index>
   void run(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-           const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
+      const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
     if (!memory) memory.emplace(replicas_);
     CellClusters<Index> update(replicas_, cells_, *memory, words, step, probabilities, record);
     update.label();
@@ -339,8 +337,8 @@ class CellEngine {
   }
 
   const CellLattice cells_;
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   CellForests memory_;
 };
 
-}  // namespace conncomp
+}

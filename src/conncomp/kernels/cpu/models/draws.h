@@ -63,8 +63,7 @@ using MostLanes = FourLanes;
 #endif
 
 // Blocks of Philox, a word of each in the lower half of a lane; the upper halves hold anything.
-template <int kRegisters, class Lanes = FourLanes>
-struct BlockLanes {
+template <int kRegisters, class Lanes = FourLanes> struct BlockLanes {
   using Register = typename Lanes::Register;
 
   Register word[4][kRegisters];
@@ -95,8 +94,8 @@ struct BlockLanes {
 #endif
 
 // Lets first[i] and last[i] be the halves of the block that `draws` has for a purpose and index[i].
-[[gnu::noinline]] inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index,
-                                       int64_t count, Bits64* first, Bits64* last) {
+[[gnu::noinline]] inline void draw_all(
+    const Draws& draws, Purpose purpose, const Bits64* index, int64_t count, Bits64* first, Bits64* last) {
   int64_t i = 0;
 #ifdef __AVX2__
   using Lanes = MostLanes;
@@ -130,7 +129,7 @@ struct BlockLanes {
 // bernoulli() for the words of two registers, in place, given the blocks' indices by lane, purposes and axes.
 template <class Lanes>
 inline void activate_two(const Draws& draws, const Bits64* index, const Bits32 (&draw)[2], Bits64 probability,
-                         Bits64* const (&words)[2]) {
+    Bits64* const (&words)[2]) {
   using Words = typename Lanes::Words;
   constexpr int kBlocks = 2;
   Words undecided[2], set[2] = {};
@@ -162,22 +161,22 @@ inline void activate_two(const Draws& draws, const Bits64* index, const Bits32 (
   for (int k = 0; k < 2; ++k) std::memcpy(words[k], &set[k], sizeof set[k]);
 }
 
-inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 probability,
-                           Purpose purpose = kBond) {
+inline void activate_eight(
+    const Draws& draws, const EightBonds& bonds, Bits64 probability, Purpose purpose = kBond) {
   const Bits32 draw = purpose | bonds.axis << 8;
   Bits64 index[8];
   bonds.number(draws, index);
   activate_two<FourLanes>(draws, index, {draw, draw}, probability, {bonds.words, bonds.words + 4});
 }
 inline void activate_both(const Draws& draws, const EightBonds& first, const EightBonds& second,
-                          Bits64 probability, Purpose purpose = kBond) {
+    Bits64 probability, Purpose purpose = kBond) {
 #ifdef __AVX512F__
   Bits64 index[16];
   first.number(draws, index);
   second.number(draws, index + 8);
   activate_two<EightLanes>(draws, index,
-                           {Bits32(purpose | first.axis << 8), Bits32(purpose | second.axis << 8)},
-                           probability, {first.words, second.words});
+      {Bits32(purpose | first.axis << 8), Bits32(purpose | second.axis << 8)}, probability,
+      {first.words, second.words});
 #else
   activate_eight(draws, first, probability, purpose);
   activate_eight(draws, second, probability, purpose);
@@ -193,7 +192,7 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
     lanes.word[1][0] = _mm256_set1_epi64x(int64_t(index >> 32));
     lanes.word[2][0] = _mm256_set1_epi64x(draws.step);
     lanes.word[3][0] = _mm256_add_epi64(_mm256_set1_epi64x(kBond | axis << 8 | block << 16),
-                                        _mm256_setr_epi64x(0, 1 << 16, 2 << 16, 3 << 16));
+        _mm256_setr_epi64x(0, 1 << 16, 2 << 16, 3 << 16));
     lanes.encrypt(draws.seed);
     alignas(32) Bits64 drawn[2][4];
     for (int k = 0; k < 2; ++k) _mm256_store_si256(reinterpret_cast<__m256i*>(drawn[k]), lanes.half(0, k));
@@ -211,14 +210,14 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 }
 
 #else
-inline void activate_eight(const Draws& draws, const EightBonds& bonds, Bits64 probability,
-                           Purpose purpose = kBond) {
+inline void activate_eight(
+    const Draws& draws, const EightBonds& bonds, Bits64 probability, Purpose purpose = kBond) {
   for (int k = 0; k < 8; ++k)
-    bonds.words[k] = bernoulli(draws, bonds.first_word + Bits64(k * bonds.stride), bonds.axis, probability,
-                               bonds.words[k], purpose);
+    bonds.words[k] = bernoulli(
+        draws, bonds.first_word + Bits64(k * bonds.stride), bonds.axis, probability, bonds.words[k], purpose);
 }
 inline void activate_both(const Draws& draws, const EightBonds& first, const EightBonds& second,
-                          Bits64 probability, Purpose purpose = kBond) {
+    Bits64 probability, Purpose purpose = kBond) {
   activate_eight(draws, first, probability, purpose);
   activate_eight(draws, second, probability, purpose);
 }
@@ -230,7 +229,7 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 #endif
 
 inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 probability, int64_t count,
-                     Bits64* words, Purpose purpose = kBond) {
+    Bits64* words, Purpose purpose = kBond) {
 #ifdef __AVX2__
   constexpr int64_t kGroup = 8;
   const auto eight = [&](int64_t w, Bits64* bonds) {
@@ -254,4 +253,4 @@ inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 pr
 #endif
 }
 
-}  // namespace conncomp
+}

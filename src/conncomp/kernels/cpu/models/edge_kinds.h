@@ -32,23 +32,22 @@ class EdgeSpins {
   virtual int64_t counts() const = 0;
   // The weights of bonds, or of those to the ghost; returns what of them is satisfied, where that is counted.
   virtual int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                        int32_t* weights) const = 0;
+      int32_t* weights) const = 0;
   virtual int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                               int32_t* weights) const = 0;
+      int32_t* weights) const = 0;
   // The clusters that stay, of those whose smallest vertices a word has.
   virtual Bits64 staying(const Draws& draws, int64_t word) const = 0;
   virtual void count_word(const SpinsOfReplica& of, int64_t word, int64_t* counts) const = 0;
   // The energy without its sign, where satisfied bonds are not counted.
-  virtual int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
-                         int64_t count) const = 0;
+  virtual int64_t energy(
+      const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first, int64_t count) const = 0;
   virtual void write(const SpinsOfReplica& of, const FlippedWords& words, void* new_spins) const = 0;
   virtual void start(const Draws& draws, int64_t replica, int64_t word, void* spins) const = 0;
   virtual void offer(const Draws& draws, int64_t replica, const LocalUpdate& update,
-                     const EdgeClass& together, void* spins) const = 0;
+      const EdgeClass& together, void* spins) const = 0;
 };
 
-template <class Kind>
-class EdgeSpinsOf final : public EdgeSpins {
+template <class Kind> class EdgeSpinsOf final : public EdgeSpins {
  public:
   using Spin = typename Kind::Spin;
 
@@ -63,7 +62,7 @@ class EdgeSpinsOf final : public EdgeSpins {
   }
 
   int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                int32_t* weights) const override {
+      int32_t* weights) const override {
     const Spin* const spins = at(of);
     const auto move = kind_.move(of.draws);
     int64_t satisfied = 0;
@@ -76,7 +75,7 @@ class EdgeSpinsOf final : public EdgeSpins {
     return satisfied;
   }
   int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-                       int32_t* weights) const override {
+      int32_t* weights) const override {
     const Spin* const spins = at(of);
     const auto move = kind_.move(of.draws);
     int64_t satisfied = 0;
@@ -102,7 +101,7 @@ class EdgeSpinsOf final : public EdgeSpins {
     }
   }
   int64_t energy(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
-                 int64_t count) const override {
+      int64_t count) const override {
     int64_t sum = 0;
     if constexpr (!Kind::kCounted) {
       const Spin* const spins = at(of);
@@ -140,7 +139,7 @@ class EdgeSpinsOf final : public EdgeSpins {
     }
   }
   void offer(const Draws& draws, int64_t replica, const LocalUpdate& update, const EdgeClass& together,
-             void* spins) const override {
+      void* spins) const override {
     Spin* const own = at(spins, replica);
     for (int64_t k = 0; k < together.count; ++k)
       offer_vertex<Shared>(kind_, update, draws, own, together.vertices[k]);
@@ -158,7 +157,7 @@ class EdgeSpinsOf final : public EdgeSpins {
     for (int64_t vertex = word * kWordSites; vertex < end; ++vertex) body(vertex);
   }
   void write_states(const auto& move, const Draws& draws, const FlippedWords& words, int64_t word,
-                    Bits64 flips, const Bits64* spins, Bits64* to) const {
+      Bits64 flips, const Bits64* spins, Bits64* to) const {
     if constexpr (std::is_base_of_v<States, Kind>) {
       for (int plane = 0; plane < kind_.planes; ++plane)
         to[plane * kind_.words + word] = spins[plane * kind_.words + word] & ~flips;
@@ -176,4 +175,4 @@ class EdgeSpinsOf final : public EdgeSpins {
   const Kind kind_;
 };
 
-}  // namespace conncomp
+}

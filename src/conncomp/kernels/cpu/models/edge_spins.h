@@ -29,7 +29,7 @@ struct EdgeForest {
   Buffer<int32_t> parent, size;  // by vertex
   Buffer<Bits64> stays;          // by word: of roots whose clusters do not change
 
-  explicit EdgeForest(const Replicas& replicas)
+  explicit EdgeForest(const LatticeReplicas& replicas)
       : parent(replicas.count * replicas.lattice.sites()),
         size(replicas.count * replicas.lattice.sites()),
         stays(replicas.count * replicas.lattice.words()) {}
@@ -37,7 +37,7 @@ struct EdgeForest {
 
 class EdgeEngine {
  public:
-  EdgeEngine(const Replicas& replicas, const EdgeBonds& edges, std::unique_ptr<const EdgeSpins> kind)
+  EdgeEngine(const LatticeReplicas& replicas, const EdgeBonds& edges, std::unique_ptr<const EdgeSpins> kind)
       : replicas_(replicas), edges_(edges), kind_(std::move(kind)) {}
 
   // Memory that updates share, as CellEngine's.
@@ -69,7 +69,7 @@ class EdgeEngine {
   }
 
   void update(std::optional<EdgeForest>& memory, const EdgeUpdate& update, void* new_spins, bool chosen,
-              bool sizes) const {
+      bool sizes) const {
     if (!memory) memory.emplace(replicas_);
     EdgeForest& forest = *memory;
     for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
@@ -95,15 +95,15 @@ class EdgeEngine {
       for (; begin < end; begin += kWords) {
         const int64_t count = std::min(kWords, end - begin);
         for (int64_t k = 0; k < count; ++k) flips[k] = flipped(forest, replica, begin + k, sizes);
-        kind_->write(of_replica(update, replica), {begin, count, flips, parents(forest, replica), chosen},
-                     new_spins);
+        kind_->write(
+            of_replica(update, replica), {begin, count, flips, parents(forest, replica), chosen}, new_spins);
       }
     });
     if (sizes) measure(forest, update);
   }
 
   void offer(const EdgeUpdate& update, const EdgeArcs& arcs, int32_t rule, const EdgeClass& together,
-             void* spins) const {
+      void* spins) const {
     constexpr int64_t kSome = 64;
     for_each_part(together.count, kGrain / kSome, [&](int64_t replica, int64_t begin, int64_t end) {
       const LocalUpdate local{arcs, edges_.field, update.logarithm, update.temperatures[replica], rule};
@@ -151,8 +151,8 @@ class EdgeEngine {
     });
   }
 
-  static void draw_numbers(const Draws& draws, Purpose purpose, int64_t first, int64_t count,
-                           Bits32* numbers) {
+  static void draw_numbers(
+      const Draws& draws, Purpose purpose, int64_t first, int64_t count, Bits32* numbers) {
     constexpr int64_t kBlocks = kTogether / kEdgesOfBlock + 1;
     Bits64 index[kBlocks], halves[2][kBlocks];
     const int64_t block = first / kEdgesOfBlock, blocks = (first + count - 1) / kEdgesOfBlock + 1 - block;
@@ -168,29 +168,28 @@ class EdgeEngine {
   void draw(const EdgeUpdate& update, Purpose purpose, Drawn body) const {
     const bool ghosts = purpose == kGhostBond;
     if (ghosts && edges_.field == nullptr) return;
-    for_each_part(ghosts ? vertices() : edges_.count, kGrain,
-                  [&](int64_t replica, int64_t begin, int64_t end) {
-                    int64_t satisfied = 0, active = 0;
-                    for (; begin < end; begin += kTogether) {
-                      const int64_t count = std::min(kTogether, end - begin);
-                      poll(count);
-                      int32_t weights[kTogether];
-                      uint8_t is[kTogether];
-                      const SpinsOfReplica of = of_replica(update, replica);
-                      satisfied += ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
-                                          : kind_->weigh(of, edges_, begin, count, weights);
-                      draw_piece(update, of, purpose, begin, count, weights, is);
-                      for (int64_t k = 0; k < count; ++k) active += is[k];
-                      body(replica, begin, count, is);
-                    }
-                    if (update.record == nullptr) return;
-                    if (kind_->is_counted())
-                      Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
-                    if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
-                  });
+    for_each_part(
+        ghosts ? vertices() : edges_.count, kGrain, [&](int64_t replica, int64_t begin, int64_t end) {
+          int64_t satisfied = 0, active = 0;
+          for (; begin < end; begin += kTogether) {
+            const int64_t count = std::min(kTogether, end - begin);
+            poll(count);
+            int32_t weights[kTogether];
+            uint8_t is[kTogether];
+            const SpinsOfReplica of = of_replica(update, replica);
+            satisfied += ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
+                                : kind_->weigh(of, edges_, begin, count, weights);
+            draw_piece(update, of, purpose, begin, count, weights, is);
+            for (int64_t k = 0; k < count; ++k) active += is[k];
+            body(replica, begin, count, is);
+          }
+          if (update.record == nullptr) return;
+          if (kind_->is_counted()) Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
+          if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
+        });
   }
   static void draw_piece(const EdgeUpdate& update, const SpinsOfReplica& of, Purpose purpose, int64_t first,
-                         int64_t count, const int32_t* weights, uint8_t* is) {
+      int64_t count, const int32_t* weights, uint8_t* is) {
     if (update.temperatures == nullptr) return void(std::fill_n(is, count, uint8_t(0)));
     Bits32 numbers[kTogether];
     draw_numbers(of.draws, purpose, first, count, numbers);
@@ -270,7 +269,7 @@ class EdgeEngine {
     });
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const EdgeBonds edges_;
   const std::unique_ptr<const EdgeSpins> kind_;
   std::optional<EdgeForest> memory_;
@@ -292,4 +291,4 @@ inline int64_t classify_vertices(const EdgeArcs& arcs, int64_t vertices, int32_t
   return int64_t(taken.size());
 }
 
-}  // namespace conncomp
+}

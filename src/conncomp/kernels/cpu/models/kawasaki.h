@@ -9,19 +9,6 @@
 
 namespace conncomp {
 
-// Spins that other threads may read meanwhile, or their owner change.
-struct SharedWords {
-  Bits64* words;
-
-  Bits64 load(int32_t word) const { return Shared::load(words + word); }
-  void store(int32_t word, Bits64 bits) const { Shared::store(words + word, bits); }
-};
-struct ReadWords {
-  const Bits64* words;
-
-  Bits64 load(int32_t word) const { return Shared::load(words + word); }
-};
-
 class KawasakiEngine {
  public:
   KawasakiEngine(const ExchangeLattice& lattice, Bits64 seed, Bits64 first, int64_t replicas)
@@ -61,11 +48,11 @@ class KawasakiEngine {
   void count_unsatisfied(const Bits64* words, int64_t* counts) const {
     with_kind([&](auto kind) {
       parallel_for(replicas_, [&](int64_t replica) {
-        const ReadWords spins{words + replica * lattice_.words()};
+        const WordsOf<Shared, const Bits64> spins{words + replica * lattice_.words()};
         int64_t count = 0;
         for_each_in(0, lattice_.words(), [&](int64_t word) {
-          for_each_unsatisfied<kind.value>(lattice_, spins, int32_t(word),
-                                           [&](Bits64 bits) { count += std::popcount(bits); });
+          for_each_unsatisfied<kind.value>(
+              lattice_, spins, int32_t(word), [&](Bits64 bits) { count += std::popcount(bits); });
         });
         counts[replica] = count;
       });
@@ -124,18 +111,17 @@ class KawasakiEngine {
     body(std::integral_constant<int, kBodyCentred>());
   }
 
-  template <int kind>
-  void sweep_kind(Bits64* words, Bits32 step, const uint8_t* acceptance) const {
+  template <int kind> void sweep_kind(Bits64* words, Bits32 step, const uint8_t* acceptance) const {
     const int32_t count = words_of_class<kind>(lattice_);
     const bool side_by_side = replicas_ >= num_threads() || kWordCost * count < kGrain;
     const auto sweep_replica = [&](int64_t replica) {
       const Draws draws = draws_of(replica, step);
-      const SharedWords spins{words + replica * lattice_.words()};
+      const WordsOf<Shared> spins{words + replica * lattice_.words()};
       for (int substep = 0; substep < class_count(kind); ++substep)
         with_direction<kind>(draw_class<kind>(draws, substep), [&](auto direction, int residues) {
           const auto exchange = [&](int64_t number) {
-            exchange_in_class<kind, direction.value>(lattice_, spins, residues, int32_t(number), draws,
-                                                     substep, acceptance + replica * kDigits);
+            exchange_in_class<kind, direction.value>(
+                lattice_, spins, residues, int32_t(number), draws, substep, acceptance + replica * kDigits);
           };
           const auto exchange_part = [&](int64_t begin, int64_t end) {
             poll(kWordCost * (end - begin));
@@ -143,9 +129,8 @@ class KawasakiEngine {
           };
           if (side_by_side) return for_each_piece(0, count, exchange_part);
           const Parts parts(count, std::max<int64_t>(kGrain / kWordCost / 4, 1));
-          parallel_for(parts.parts, [&](int64_t part) {
-            for_each_piece(parts.begin(part), parts.end(part), exchange_part);
-          });
+          parallel_for(parts.parts,
+              [&](int64_t part) { for_each_piece(parts.begin(part), parts.end(part), exchange_part); });
         });
     };
     if (side_by_side) return parallel_for(replicas_, sweep_replica);
@@ -162,4 +147,4 @@ class KawasakiEngine {
   const int64_t replicas_;
 };
 
-}  // namespace conncomp
+}

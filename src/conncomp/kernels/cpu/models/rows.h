@@ -9,15 +9,14 @@
 
 namespace conncomp {
 
-struct Replicas {
+struct LatticeReplicas {
   Lattice lattice;
   Bits64 seed, first;
   int64_t count;
 
   Draws draws(int64_t replica, Bits32 step) const { return {seed, first + Bits64(replica), step}; }
   int64_t words(int planes) const { return planes * lattice.words(); }
-  template <class Word>
-  Word* spins(Word* words, int64_t replica) const {
+  template <class Word> Word* spins(Word* words, int64_t replica) const {
     return words + replica * this->words(lattice.planes);
   }
 };
@@ -54,7 +53,7 @@ inline int64_t row_around(const Lattice& lattice, const RowPlace& place, int axi
 }
 
 inline void equal_sites(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t other_row,
-                        int64_t rows, Bits64* equal) {
+    int64_t rows, Bits64* equal) {
   const int64_t columns = lattice.columns(), words = rows * columns;
   std::fill_n(equal, words, ~Bits64(0));
   for (int k = 0; k < lattice.planes; ++k) {
@@ -67,8 +66,8 @@ inline void equal_sites(const Lattice& lattice, const Bits64* spins, int64_t row
 }
 
 // Writes which sites hold the spin of the next along the row: as if rows never ended, then at ends.
-inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows,
-                        Bits64* equal) {
+inline void equal_along(
+    const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows, Bits64* equal) {
   const int64_t columns = lattice.columns(), words = rows * columns;
   const int last = int((lattice.length[kRowAxis] - 1) % kWordSites);
   std::fill_n(equal, words, ~Bits64(0));
@@ -86,8 +85,8 @@ inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row
   }
 }
 
-inline void satisfied_bonds(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows, int axis,
-                            Bits64* bonds) {
+inline void satisfied_bonds(
+    const Lattice& lattice, const Bits64* spins, int64_t row, int64_t rows, int axis, Bits64* bonds) {
   if (axis == kRowAxis) return equal_along(lattice, spins, row, rows, bonds);
   const int64_t stride = row_stride(lattice, axis), period = stride * lattice.length[axis];
   for (int64_t g = row, end; g < row + rows; g = end) {
@@ -120,7 +119,7 @@ void for_each_chunk(const Lattice& lattice, const Strip& strip, auto&& body) {
 struct Strips {
   int64_t rows, per_replica, count;
 
-  explicit Strips(const Replicas& replicas) : rows(replicas.lattice.rows()) {
+  explicit Strips(const LatticeReplicas& replicas) : rows(replicas.lattice.rows()) {
     const int64_t threads = num_threads(), sites = replicas.lattice.sites();
     const int64_t wanted = threads == 1 ? 1 : (8 * threads + replicas.count - 1) / replicas.count;
     per_replica = std::clamp<int64_t>(std::min(sites / kGrain, rows), 1, wanted);
@@ -171,4 +170,4 @@ class Slabs {
   std::vector<int64_t> begin_;
 };
 
-}  // namespace conncomp
+}

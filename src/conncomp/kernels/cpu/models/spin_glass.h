@@ -20,8 +20,7 @@ struct IndexTogether {
 };
 #endif
 
-template <int axes>
-struct GlassWords {
+template <int axes> struct GlassWords {
   const Bits64 *spins, *negatives, *bonds;
   int64_t sites;
 
@@ -62,9 +61,8 @@ class SpinGlassEngine {
     parallel_for(replicas_.groups(), [&](int64_t group) {
       const Draws draws = replicas_.draws(group, 0);
       const Bits64 bits = replicas_.bits(group);
-      for_each_in(0, sites_, [&](int64_t site) {
-        words[group * sites_ + site] = half(draws(kStart, Bits64(site)), 0) & bits;
-      });
+      for_each_in(0, sites_,
+          [&](int64_t site) { words[group * sites_ + site] = half(draws(kStart, Bits64(site)), 0) & bits; });
     });
   }
 
@@ -140,7 +138,7 @@ class SpinGlassEngine {
   GlassWords<axes> words_of(const Bits64* words, const GlassBits& bits, int64_t group) const {
     const int64_t bonds = group * axes * sites_;
     return {words + group * sites_, bits.negatives == nullptr ? nullptr : bits.negatives + bonds,
-            bits.bonds == nullptr ? nullptr : bits.bonds + bonds, sites_};
+        bits.bonds == nullptr ? nullptr : bits.bonds + bonds, sites_};
   }
 
   void for_each_row(int colours, int colour, auto&& body) const {
@@ -162,8 +160,7 @@ class SpinGlassEngine {
     for (int colour = 0; colour < colours; ++colour) for_each_row(colours, colour, body);
   }
 
-  template <int axes, bool whole>
-  void sweep_bits(Bits64* words, Bits32 step, const GlassBits& bits) const {
+  template <int axes, bool whole> void sweep_bits(Bits64* words, Bits32 step, const GlassBits& bits) const {
     constexpr int kKinds = GlassUpdate<axes, whole, Bits64>::kKinds;
     for_each_colour([&](int64_t group, const int32_t (&row)[kRowAxis], int32_t x, int32_t end) {
       const Draws draws = replicas_.draws(group, step);
@@ -187,8 +184,7 @@ class SpinGlassEngine {
 #ifdef __AVX2__
   template <int axes, bool whole>
   static void update_together(const GlassReplicas& replicas, const int32_t (&row)[kRowAxis], int32_t x,
-                              const GlassWords<axes>& at, const Draws& draws, Bits64 bits,
-                              const Bits64* table, Bits64* spins) {
+      const GlassWords<axes>& at, const Draws& draws, Bits64 bits, const Bits64* table, Bits64* spins) {
     constexpr int kKinds = GlassUpdate<axes, whole, Bits64>::kKinds, kBlocks = 4;
     GlassSite<axes, IndexTogether> place;
     for (int k = 0; k < kSitesTogether; ++k) {
@@ -212,37 +208,35 @@ class SpinGlassEngine {
     lanes.encrypt(draws.seed);
     Outcome<Together> outcome{Together{}, Together{} + bits};
     for (int digit = 0; digit < 2 * kBlocks; ++digit)
-      outcome.compare(update.chances.digit(table + digit * kKinds),
-                      Together(lanes.half(digit / 2, digit % 2)));
+      outcome.compare(
+          update.chances.digit(table + digit * kKinds), Together(lanes.half(digit / 2, digit % 2)));
     for (int k = 0; k < kSitesTogether; ++k) {
       if (outcome.undecided[k] == 0) continue;
       Chances<kKinds, Bits64> chances;
       for (int kind = 0; kind < kKinds; ++kind) chances.kind[kind] = update.chances.kind[kind][k];
-      outcome.happened[k] = decide(draws, place.site.site[k], kBlocks, chances, table,
-                                   {outcome.happened[k], outcome.undecided[k]});
+      outcome.happened[k] = decide(
+          draws, place.site.site[k], kBlocks, chances, table, {outcome.happened[k], outcome.undecided[k]});
     }
     const Together spins_now = update.spins(outcome.happened);
     for (int k = 0; k < kSitesTogether; ++k) spins[place.site.site[k]] = spins_now[k] & bits;
   }
 #endif
 
-  template <int axes>
-  void sweep_numbers(Bits64* words, Bits32 step, const GlassNumbers& numbers) const {
+  template <int axes> void sweep_numbers(Bits64* words, Bits32 step, const GlassNumbers& numbers) const {
     for_each_colour([&](int64_t group, const int32_t (&row)[kRowAxis], int32_t x, int32_t end) {
       const Draws draws = replicas_.draws(group, step);
       const GlassWords<axes> at = words_of<axes>(words, {}, group);
       for (; x < end; x += 2) {
         const auto place = glass_site<axes>(replicas_.lattice, row, x);
-        words[group * sites_ + place.site] = spins_in_fields(
-            replicas_, group, place, at, numbers.couplings, numbers.logarithm, numbers.temperatures,
+        words[group * sites_ + place.site] = spins_in_fields(replicas_, group, place, at, numbers.couplings,
+            numbers.logarithm, numbers.temperatures,
             [&](int block) { return draws(kGlassNumber, Bits64(place.site), 0, block); });
       }
     });
   }
 
   // Sums over the sites what body(group, place, counts) adds to the counts of the bits of a group.
-  template <int axes, class Body>
-  void count(int64_t* record, Body&& body) const {
+  template <int axes> void count(int64_t* record, auto&& body) const {
     const Lattice& lattice = replicas_.lattice;
     parallel_for(replicas_.groups(), [&](int64_t group) {
       int64_t counts[2][kGroup] = {};
@@ -264,4 +258,4 @@ class SpinGlassEngine {
   const int64_t sites_;
 };
 
-}  // namespace conncomp
+}

@@ -21,12 +21,11 @@ class StructureSums {
   virtual void square(const void* spins, Bits32 step, const int32_t* label, int64_t* limbs) const = 0;
 };
 
-template <class Kind>
-class StructureSumsOf final : public StructureSums {
+template <class Kind> class StructureSumsOf final : public StructureSums {
  public:
   using Spin = typename Kind::Spin;
 
-  StructureSumsOf(const Replicas& replicas, const Waves& waves)
+  StructureSumsOf(const LatticeReplicas& replicas, const Waves& waves)
       : replicas_(replicas), waves_(waves), kind_(replicas.lattice) {}
 
   int components() const override { return Kind::components(replicas_.lattice); }
@@ -111,14 +110,14 @@ class StructureSumsOf final : public StructureSums {
     });
   }
   static void take_values(const WavedStates& kind, const Bits64* spins, int64_t first, int64_t count,
-                          int component, int32_t* value) {
+      int component, int32_t* value) {
     const Bits64* const row = spins + kind.row_of(first);
     const int64_t place = kind.place_of(first);
     for (int64_t i = 0; i < count; ++i) value[i] = kind.value_at(row, place + i, component);
   }
   template <class Vectors>
   static void take_values(const WavedVectors<Vectors>& kind, const typename Vectors::Spin* spins,
-                          int64_t first, int64_t count, int component, int32_t* value) {
+      int64_t first, int64_t count, int component, int32_t* value) {
     for (int64_t i = 0; i < count; ++i) value[i] = kind.value(spins, first + i, component);
   }
   void take_phases(int k, int64_t first, int64_t count, Phase* phases) const {
@@ -133,14 +132,14 @@ class StructureSumsOf final : public StructureSums {
     }
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Waves waves_;
   const Kind kind_;
 };
 
 // The sums of spins of a kind, by its name; null if there is none.
-inline std::unique_ptr<const StructureSums> structure_sums(const std::string& kind, const Replicas& replicas,
-                                                           const Waves& waves) {
+inline std::unique_ptr<const StructureSums> structure_sums(
+    const std::string& kind, const LatticeReplicas& replicas, const Waves& waves) {
   const auto of = [&]<class Kind>(std::type_identity<Kind>) -> std::unique_ptr<const StructureSums> {
     return std::make_unique<StructureSumsOf<Kind>>(replicas, waves);
   };
@@ -173,9 +172,9 @@ struct ActiveEdges {
     parallel_for(items * vertices.parts, [&](int64_t piece) {
       const int64_t item = piece / vertices.parts, part = piece % vertices.parts;
       for_each_in(vertices.begin(part), vertices.end(part),
-                  [=, this](int64_t site) { flatten_entry(label + item * sites, int32_t(site)); });
+          [=, this](int64_t site) { flatten_entry(label + item * sites, int32_t(site)); });
     });
   }
 };
 
-}  // namespace conncomp
+}

@@ -21,21 +21,19 @@ struct VectorClusters {
   int64_t *sizes, *projected;
 };
 
-template <class Spin>
-struct VectorUpdate {
+template <class Spin> struct VectorUpdate {
   const Spin* spins;
   Bits32 step;
   const BondStrength* strengths;
 };
 
-template <class Kind>
-class VectorEngine {
+template <class Kind> class VectorEngine {
  public:
   using Spin = typename Kind::Spin;
   using Mirror = typename Kind::Mirror;
   using Update = VectorUpdate<Spin>;
 
-  VectorEngine(const Replicas& replicas, int axes, bool negative)
+  VectorEngine(const LatticeReplicas& replicas, int axes, bool negative)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         first_axis_(kLatticeAxes - axes),
@@ -75,18 +73,18 @@ class VectorEngine {
       Bits64* const planes = out + replica * words * (kLatticeAxes - first_axis_);
       for (int axis = first_axis_; axis < kLatticeAxes; ++axis)
         source(replica, place.row * columns, columns, axis,
-               planes + (axis - first_axis_) * words + place.row * columns);
+            planes + (axis - first_axis_) * words + place.row * columns);
     });
   }
 
-  void reflect_clusters(VectorMemory& memory, const Update& update, Spin* new_spins,
-                        const VectorClusters& records) const {
+  void reflect_clusters(
+      VectorMemory& memory, const Update& update, Spin* new_spins, const VectorClusters& records) const {
     if (!memory.forest) memory.forest.emplace(replicas_);
     if (!memory.reflected) memory.reflected.emplace(replicas_.count * lattice_.words());
     const Source source(*this, update);
     const BondSource given(source);
-    SwendsenWang<int32_t> clusters(replicas_, *memory.forest, nullptr, update.step, nullptr, records.sizes,
-                                   false, &given);
+    SwendsenWang<int32_t> clusters(
+        replicas_, *memory.forest, nullptr, update.step, nullptr, records.sizes, false, &given);
     clusters.label();
     if (records.sizes) {
       clusters.measure();
@@ -99,14 +97,13 @@ class VectorEngine {
   void reflect_one(VectorMemory& memory, const Update& update, Spin* new_spins) const {
     const Source source(*this, update);
     const BondSource given(source);
-    for_each_index(replicas_.count * lattice_.sites(),
-                   [&](int64_t site) { new_spins[site] = update.spins[site]; });
-    CellMemory::for_each_replica(
-        memory.cells, Cells::memory(lattice_), replicas_.count,
+    for_each_index(
+        replicas_.count * lattice_.sites(), [&](int64_t site) { new_spins[site] = update.spins[site]; });
+    CellMemory::for_each_replica(memory.cells, Cells::memory(lattice_), replicas_.count,
         [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
           Cells cells(lattice_, given, replica, number, words_of_cells);
           Flood flood(lattice_, cells);
-          Tiles whole;
+          ChoiceTiles whole;
           std::copy_n(lattice_.length, kLatticeAxes, whole.length);
           const int64_t chosen = whole.chosen_site(lattice_, replicas_.draws(replica, update.step), 0);
           flood.grow(SitePlace(lattice_, chosen));
@@ -123,8 +120,7 @@ class VectorEngine {
  private:
   static constexpr int kSlow = 16;  // times that a site takes longer than in most loops that poll
 
-  template <class S>
-  S* of_replica(S* spins, int64_t replica) const {
+  template <class S> S* of_replica(S* spins, int64_t replica) const {
     return spins + replica * lattice_.sites();
   }
   void each_row(auto&& body) const {
@@ -183,7 +179,7 @@ class VectorEngine {
       for (int i = 0; i < count; ++i) p[i] = Kind::projection(mirror, spins[i]);
     }
     Bits64 active(const Draws& draws, int64_t word, int axis, const BondStrength& strength, const int32_t* p,
-                  const int32_t* q) const {
+        const int32_t* q) const {
       Bits64 index[kBondBlocks], first[kBondBlocks], last[kBondBlocks];
       Bits32 drawn[kWordSites];
       for (int k = 0; k < kBondBlocks; ++k) index[k] = Bits64(kBondBlocks * word + k);
@@ -204,8 +200,8 @@ class VectorEngine {
     std::vector<Mirror> mirrors_;
   };
 
-  void measure_projections(VectorMemory& memory, const Update& update, const Source& source,
-                           int64_t* records) const {
+  void measure_projections(
+      VectorMemory& memory, const Update& update, const Source& source, int64_t* records) const {
     const int64_t length = lattice_.length[kRowAxis], sites = lattice_.sites();
     if (!memory.projected) memory.projected.emplace(replicas_.count * sites);
     int64_t* const sums = memory.projected->data();
@@ -223,8 +219,8 @@ class VectorEngine {
     Strips(replicas_).for_each([&](const Strip& strip) {
       int64_t limbs[kProjectedLimbs] = {};
       const int64_t* const of_strip = of_replica(sums, strip.replica);
-      for_each_in(strip.begin * length, strip.end * length,
-                  [&](int64_t run) { add_square(of_strip[run], limbs); });
+      for_each_in(
+          strip.begin * length, strip.end * length, [&](int64_t run) { add_square(of_strip[run], limbs); });
       for (int k = 0; k < kProjectedLimbs; ++k)
         Shared::fetch_add(records + strip.replica * kProjectedLimbs + k, limbs[k]);
     });
@@ -254,7 +250,7 @@ class VectorEngine {
     for (int64_t x = 0; x < length; ++x) vectors[x] = Kind::components(row[x]);
   }
   static void count_pairs(const Cartesian<Kind::kComponents>* a, const Cartesian<Kind::kComponents>* b,
-                          int64_t count, int axis, int64_t* sums) {
+      int64_t count, int axis, int64_t* sums) {
     int64_t product = 0, cross[3] = {};
     for (int64_t i = 0; i < count; ++i) {
       product += product_of(a[i], b[i]);
@@ -289,11 +285,11 @@ class VectorEngine {
     }
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const int first_axis_;
   const int32_t negative_;
   VectorMemory memory_;
 };
 
-}  // namespace conncomp
+}

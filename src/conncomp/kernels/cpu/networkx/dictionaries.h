@@ -27,8 +27,7 @@ inline PyObject* item(const nanobind::tuple& objects, size_t i) {
 }
 
 // Looks entries up by hashes: each at the first free place from where its hash says.
-template <class Entry>
-class HashTable {
+template <class Entry> class HashTable {
  public:
   explicit HashTable(size_t entries)
       : slots_(std::bit_ceil(2 * entries + 2)), bits_(std::countr_zero(slots_.size())) {}
@@ -188,8 +187,8 @@ class AdjacencyReader {
   AdjacencyReader(const nanobind::tuple& nodes, FunctionRef<void()> pause) : numbers_(nodes), pause_(pause) {}
 
   // Calls body(v, neighbour, edges) for `most` first neighbours of vertex(0), ...; counts if `multiple`.
-  void for_each_neighbour(const nanobind::tuple& rows, int64_t count, auto&& vertex, int64_t most,
-                          bool multiple, auto&& body) {
+  void for_each_neighbour(
+      const nanobind::tuple& rows, int64_t count, auto&& vertex, int64_t most, bool multiple, auto&& body) {
     constexpr size_t kBlock = 4096;
     constexpr int64_t kFar = 24, kNear = 12;  // rows ahead, whose heads and keys are prefetched
     struct End {
@@ -229,17 +228,17 @@ class AdjacencyReader {
 // Fills the rows of arcs: `starts`, one more than nodes, and `targets`, an entry per arc or edge.
 template <class Vertex>
 void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, bool multiple, int64_t* starts,
-                  Vertex* targets, int64_t arcs, FunctionRef<void()> pause) {
+    Vertex* targets, int64_t arcs, FunctionRef<void()> pause) {
   AdjacencyReader reader(nodes, pause);
   const int64_t count = int64_t(nodes.size());
   int64_t next = 0, filled = 0;  // the next row to start, and the arcs of those before
-  reader.for_each_neighbour(rows, count, every_vertex, kAllNeighbours, multiple,
-                            [&](int64_t v, int64_t neighbour, int64_t edges) {
-                              for (; next <= v; ++next) starts[next] = filled;
-                              if (edges > arcs - filled) refuse_changed_graph();
-                              std::fill_n(targets + filled, edges, Vertex(neighbour));
-                              filled += edges;
-                            });
+  reader.for_each_neighbour(
+      rows, count, every_vertex, kAllNeighbours, multiple, [&](int64_t v, int64_t neighbour, int64_t edges) {
+        for (; next <= v; ++next) starts[next] = filled;
+        if (edges > arcs - filled) refuse_changed_graph();
+        std::fill_n(targets + filled, edges, Vertex(neighbour));
+        filled += edges;
+      });
   for (; next <= count; ++next) starts[next] = filled;
   if (filled != arcs) refuse_changed_graph();
 }
@@ -248,7 +247,7 @@ void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, boo
 // few neighbours find the giant, whose vertices are then done (as in afforest.h).
 template <class Index>
 void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::tuple& rows,
-                                 const nanobind::tuple& opposite, Index* parent, FunctionRef<void()> pause) {
+    const nanobind::tuple& opposite, Index* parent, FunctionRef<void()> pause) {
   constexpr int64_t kFew = 4, kSamples = 512;
   AdjacencyReader reader(nodes, pause);
   const int64_t count = int64_t(nodes.size());
@@ -275,4 +274,4 @@ void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::t
   if (!opposite.is(rows)) visit_outside(opposite, [](int64_t) { return true; });
 }
 
-}  // namespace conncomp
+}

@@ -21,12 +21,6 @@ struct Neighbour {
   StepDirection direction;
 };
 
-// Background, -1, is the highest label.
-template <class Index>
-bool is_lower(Index a, Index b) {
-  return std::make_unsigned_t<Index>(a) < std::make_unsigned_t<Index>(b);
-}
-
 class KeptLinks {
  public:
   static constexpr size_t kMostSteps = 16;
@@ -95,8 +89,8 @@ class GridCells {
         if (neighbour.direction.forward) continue;
         const char* const from = values + piece.bytes + links.plane(neighbour.direction.axis);
         links.mark_linked(read(links, from, piece.count, cell_values),
-                          read(links, from + neighbour.bytes, piece.count, neighbour_values), piece.count,
-                          neighbour.direction, neighbour.mark, linked);
+            read(links, from + neighbour.bytes, piece.count, neighbour_values), piece.count,
+            neighbour.direction, neighbour.mark, linked);
       }
       for (int64_t i = 0; i < piece.count; ++i) marks[piece.index + i * row_.index_stride] = linked[i];
     });
@@ -138,7 +132,7 @@ class GridCells {
     for_each_piece(true, [&](const Piece& piece) {
       for (int64_t begin = 0; begin < piece.count; begin += kLine)
         body(Piece{piece.index + begin * row_.index_stride, piece.bytes + begin * row_.byte_stride,
-                   std::min(kLine, piece.count - begin), piece.neighbours});
+            std::min(kLine, piece.count - begin), piece.neighbours});
     });
   }
 
@@ -210,7 +204,7 @@ class GridCells {
   }
 
   void add_neighbour(const std::vector<int64_t>& place, int64_t at, const NumberedStep& numbered,
-                     std::vector<Neighbour>& neighbours) const {
+      std::vector<Neighbour>& neighbours) const {
     const Step& step = numbered.step;
     int64_t index = 0, bytes = 0;
     for (size_t k = 0; k < step.size(); ++k) {
@@ -224,23 +218,20 @@ class GridCells {
     const size_t first =
         std::find_if(step.begin(), step.end(), [](int8_t move) { return move != 0; }) - step.begin();
     const bool forward = step[first] > 0;
-    neighbours.push_back({index,
-                          bytes,
-                          uint16_t(1 << numbered.number % KeptLinks::kMostSteps),
-                          forward ? index : 0,
-                          {int(step.size() - 1 - first), forward}});
+    neighbours.push_back({index, bytes, uint16_t(1 << numbered.number % KeptLinks::kMostSteps),
+        forward ? index : 0, {int(step.size() - 1 - first), forward}});
   }
 
-  void split_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t bytes,
-                     auto&& body) const {
+  void split_stretch(
+      const CellStretch& stretch, bool forward, int64_t index, int64_t bytes, auto&& body) const {
     const int64_t length = stretch.end - stretch.begin, work = 1 + int64_t(stretch.neighbours.size());
     const int64_t most = std::max<int64_t>(1, kStretch / work);
     for (int64_t begin = 0; begin < length; begin += most) {
       const int64_t end = std::min(begin + most, length);
       poll((end - begin) * work);
       const int64_t x = forward ? stretch.begin + begin : stretch.end - end;
-      body(Piece{index + x * row_.index_stride, bytes + x * row_.byte_stride, end - begin,
-                 stretch.neighbours});
+      body(Piece{
+          index + x * row_.index_stride, bytes + x * row_.byte_stride, end - begin, stretch.neighbours});
     }
   }
 
@@ -271,26 +262,26 @@ class AskedLinks {
 
 template <class Index>
 void start_labels(GridCells& cells, const LinkWords& links, const char* values, Index* labels) {
-  cells.scan_foreground(links, values, [&](int64_t index, bool foreground) {
-    labels[index] = foreground ? Index(index) : Index(-1);
-  });
+  cells.scan_foreground(links, values,
+      [&](int64_t index, bool foreground) { labels[index] = foreground ? Index(index) : Index(-1); });
 }
 
-template <class Links, class Index>
-Index lowest_around(const Links& links, const Index* labels, int64_t index, int64_t bytes,
-                    const std::vector<Neighbour>& neighbours) {
+template <class Index>
+Index lowest_around(const auto& links, const Index* labels, int64_t index, int64_t bytes,
+    const std::vector<Neighbour>& neighbours) {
   Index lowest = labels[index];
   for (const Neighbour& neighbour : neighbours) {
     const int64_t other = index + neighbour.index;
     const Index label = labels[other];
-    if (is_lower(label, lowest) && links.linked(index + neighbour.marked, bytes, neighbour)) lowest = label;
+    const bool is_lower =
+        std::make_unsigned_t<Index>(label) < std::make_unsigned_t<Index>(lowest);  // -1 is high
+    if (is_lower && links.linked(index + neighbour.marked, bytes, neighbour)) lowest = label;
   }
   return lowest;
 }
 
 // Turns roots into labels 1, 2, ..., if wanted; returns how many. Earlier entries are numbers already.
-template <class Index>
-int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
+template <class Index> int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
   int64_t components = 0;
   for_each_in(0, count, [&](int64_t i) {
     const Index root = roots[i];
@@ -302,9 +293,9 @@ int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
 }
 
 // Labels items by find_roots(cells, links, roots), which leaves no entry larger than its index (contract 5).
-template <class Label, class FindRoots>
+template <class Label>
 void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
-                 int64_t* counts, FindRoots&& find_roots) {
+    int64_t* counts, auto&& find_roots) {
   GridCells cells(grid);
   const bool kept = grid.backward.size() <= KeptLinks::kMostSteps;
   Buffer<uint16_t> marks(kept ? cells.count() : 0);
@@ -326,7 +317,7 @@ void label_items(const void* data, const LinkWords& links, const Grid& grid, boo
 // lowest label linked to it, until nothing changes.
 template <class Label>
 void label_by_raster_scans(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-                           Label* labels, int64_t* counts) {
+    Label* labels, int64_t* counts) {
   const auto find_roots = [](GridCells& cells, auto links, Label* roots) {
     bool changed = true;
     // Labels only become lower, so it ends, even if values change meanwhile.
@@ -349,7 +340,7 @@ void label_by_raster_scans(const void* data, const LinkWords& links, const Grid&
 // their label refers to. Sweeps grow about as the logarithm of the longest path.
 template <class Label>
 void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-                          Label* labels, int64_t* counts) {
+    Label* labels, int64_t* counts) {
   Buffer<Label> references;
   const auto find_roots = [&](GridCells& cells, auto links, Label* roots) {
     const int64_t count = cells.count();
@@ -374,4 +365,4 @@ void label_by_equivalence(const void* data, const LinkWords& links, const Grid& 
   label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
-}  // namespace conncomp
+}

@@ -22,8 +22,7 @@ void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-template <class Access>
-constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
+template <class Access> constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
 
 // Calls work(Exclusive()) or work(Shared()). Looks the number of threads up once, as it may change meanwhile.
 void with_threads(auto&& work) {
@@ -34,8 +33,7 @@ void with_threads(auto&& work) {
 }
 
 // Calls body with the compile-time constant equal to `choice`, one of 1, ..., last.
-template <int last, class Body>
-void with_choice(int choice, Body&& body) {
+template <int last> void with_choice(int choice, auto&& body) {
   if constexpr (last > 1)
     if (choice != last) return with_choice<last - 1>(choice, body);
   body(std::integral_constant<int, last>());
@@ -74,8 +72,8 @@ void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* par
   });
 }
 
-template <class Access, class Vertex, class Body>
-void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Body body) {
+template <class Access, class Vertex>
+void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, auto body) {
   ecl_for_each(kConcurrent<Access>, arcs, arcs, [=](int64_t arc) {
     const Vertex a = Shared::load(src + arc), b = Shared::load(dst + arc);
     if (a != b && is_vertex(a, vertices) && is_vertex(b, vertices)) body(std::min(a, b), std::max(a, b));
@@ -102,8 +100,7 @@ void ecl_unite_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t 
   });
 }
 
-template <class Access, class Index>
-void ecl_finish(int64_t vertices, int finish, Index* parent) {
+template <class Access, class Index> void ecl_finish(int64_t vertices, int finish, Index* parent) {
   with_choice<3>(finish, [=](auto choice) {
     constexpr int variant = choice();
     ecl_for_each(kConcurrent<Access>, vertices, vertices, [=](int64_t v) {
@@ -112,8 +109,7 @@ void ecl_finish(int64_t vertices, int finish, Index* parent) {
   });
 }
 
-template <class Pointer, class Vertex, class Index>
-void ecl_roots(const Rows<Pointer, Vertex> rows, bool symmetric, EclOptions options, Index* roots) {
+void ecl_roots(const auto rows, bool symmetric, EclOptions options, auto* roots) {
   with_threads([=]<class Access>(Access) {
     ecl_start_rows(rows, kConcurrent<Access>, options.init, roots);
     with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Access, jump()>(rows, symmetric, roots); });
@@ -121,16 +117,16 @@ void ecl_roots(const Rows<Pointer, Vertex> rows, bool symmetric, EclOptions opti
   });
 }
 
-template <class Vertex, class Index>
-void ecl_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
-                       EclOptions options, Index* roots) {
+template <class Vertex>
+void ecl_roots_of_arcs(
+    const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, EclOptions options, auto* roots) {
   with_threads([=]<class Access>(Access) {
-    with_choice<3>(options.init,
-                   [=](auto init) { ecl_start_arcs<Access, init()>(src, dst, arcs, vertices, roots); });
-    with_choice<4>(options.jump,
-                   [=](auto jump) { ecl_unite_arcs<Access, jump()>(src, dst, arcs, vertices, roots); });
+    with_choice<3>(
+        options.init, [=](auto init) { ecl_start_arcs<Access, init()>(src, dst, arcs, vertices, roots); });
+    with_choice<4>(
+        options.jump, [=](auto jump) { ecl_unite_arcs<Access, jump()>(src, dst, arcs, vertices, roots); });
     ecl_finish<Access>(vertices, options.finish, roots);
   });
 }
 
-}  // namespace conncomp
+}

@@ -7,8 +7,7 @@
 namespace conncomp {
 
 // Rows and those of opposite arcs, unless symmetric, by a counting sort; both may change, and are checked.
-template <class Pointer, class Vertex, class Index>
-class BothEnds {
+template <class Pointer, class Vertex, class Index> class BothEnds {
  public:
   BothEnds(const Rows<Pointer, Vertex> rows, bool symmetric) : rows_(rows), symmetric_(symmetric) {
     if (symmetric) return;
@@ -44,8 +43,7 @@ class BothEnds {
 
 // One breadth-first search after another: Kernel 3, section 4.3.3. Fills private roots[v] with the smallest
 // vertex of v's component, at which a search starts, as smaller ones have been reached before.
-template <class Graph, class Index>
-void bfs_roots(const Graph& graph, Index* roots) {
+template <class Index> void bfs_roots(const auto& graph, Index* roots) {
   Buffer<Index> queue(graph.vertices());
   int64_t taken = 0, joined = 0;
   for_each_in(0, graph.vertices(), [=](int64_t v) { roots[v] = -1; });
@@ -63,8 +61,7 @@ void bfs_roots(const Graph& graph, Index* roots) {
 // private colour[v] with the smallest vertex of v's component. In ascending order, a vertex that has kept its
 // number gives it to neighbours of larger colours, and these to theirs. A neighbour of a smaller colour is
 // never met, as it would have given its colour away before; so a vertex is on the stack once.
-template <class Graph, class Index>
-void recolouring_roots(const Graph& graph, Index* colour) {
+template <class Index> void recolouring_roots(const auto& graph, Index* colour) {
   Buffer<Index> stack(graph.vertices());
   int64_t height = 0;
   for_each_in(0, graph.vertices(), [=](int64_t v) { colour[v] = Index(v); });
@@ -80,4 +77,4 @@ void recolouring_roots(const Graph& graph, Index* colour) {
   });
 }
 
-}  // namespace conncomp
+}

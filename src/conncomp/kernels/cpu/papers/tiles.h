@@ -84,8 +84,8 @@ inline void self_label_tile(const TileLinks& links, std::vector<int>& first) {
 
 class TileShape {
  public:
-  TileShape(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
-            const std::vector<Step>& backward)
+  TileShape(
+      const std::vector<Axis>& item, const std::vector<int64_t>& lengths, const std::vector<Step>& backward)
       : cells_(grid_of(item, lengths, backward, true)) {
     GridCells placed(grid_of(item, lengths, backward, false));
     std::vector<int64_t> indices;
@@ -98,8 +98,8 @@ class TileShape {
     links_.end.resize(indices.size());
   }
 
-  template <class Links, class Label>
-  void label(const Links& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
+  template <class Label>
+  void label(const auto& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
     links_.linked.clear();
     cells_.scan(true, [&](int64_t cell, int64_t shift, const std::vector<Neighbour>& neighbours) {
       links_.begin[cell] = int(links_.linked.size());
@@ -128,7 +128,7 @@ class TileShape {
  private:
   // Indices are those of the array or, if `numbered`, those of the tile alone, in the same order.
   static Grid grid_of(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
-                      const std::vector<Step>& backward, bool numbered) {
+      const std::vector<Step>& backward, bool numbered) {
     Grid grid{{}, 0, backward};
     for (size_t k = 0; k < item.size(); ++k) {
       int64_t stride = 1;
@@ -190,7 +190,7 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
-                 TileShapes& shapes, const auto& links, auto* labels) {
+    TileShapes& shapes, const auto& links, auto* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
   for (size_t moved = item.size(); moved > 0;) {
     int64_t index = 0, bytes = 0;
@@ -212,7 +212,7 @@ void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backwar
 // As label_items. A Label counts the elements of an item.
 template <class Label>
 void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-                    Label* labels, int64_t* counts, const TileOptions& options) {
+    Label* labels, int64_t* counts, const TileOptions& options) {
   const std::vector<Axis> item(grid.axes.begin() + grid.batch_axes, grid.axes.end());
   TileShapes shapes;
   const auto find_roots = [&](GridCells& cells, const auto& links, Label* roots) {
@@ -239,4 +239,4 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
   label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
-}  // namespace conncomp
+}

@@ -19,8 +19,7 @@
 namespace conncomp {
 
 // An array that grows by a half: large memory moves without a copy where it can (mremap under realloc).
-template <class T>
-class GrowingArray {
+template <class T> class GrowingArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
@@ -102,14 +101,12 @@ class IdHash {
   }
 
  private:
-  template <class Word>
-  static uint64_t first(const char* bytes) {
+  template <class Word> static uint64_t first(const char* bytes) {
     Word word;
     std::memcpy(&word, bytes, sizeof word);
     return word;
   }
-  template <class Word>
-  static uint64_t last(const char* bytes, int64_t length) {
+  template <class Word> static uint64_t last(const char* bytes, int64_t length) {
     return first<Word>(bytes + length - int64_t(sizeof(Word)));
   }
 
@@ -128,8 +125,7 @@ class IdHash {
   const std::array<uint64_t, 4> drawn_ = drawn();
 };
 
-template <int kWords>
-struct WordColumn {
+template <int kWords> struct WordColumn {
   const uint64_t* words;
 
   // Prefetches a row, which may be beyond the last one.
@@ -142,8 +138,7 @@ struct WordColumn {
   }
 };
 
-template <int kWords>
-class WordIds {
+template <int kWords> class WordIds {
  public:
   using Column = WordColumn<kWords>;
   using Key = std::array<uint64_t, kWords>;
@@ -234,4 +229,4 @@ class ByteIds {
   GrowingArray<char> bytes_;
 };
 
-}  // namespace conncomp
+}

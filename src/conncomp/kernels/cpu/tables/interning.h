@@ -30,7 +30,7 @@ class NumberTable {
     const bool is_large = double(numbers) > kFullest * double(kFewBuckets * kSlots);
     const double fullest = is_large ? kFullest : kFullestOfFew;
     const int64_t buckets = std::max({int64_t(double(numbers) / fullest) / kSlots + 1, kFewestBuckets,
-                                      is_large ? buckets_ + buckets_ / 2 : 2 * buckets_});
+        is_large ? buckets_ + buckets_ / 2 : 2 * buckets_});
     memory_ = {};
     buckets_ = room_ = 0;
     const int64_t words = (buckets + 1) * int64_t(sizeof(Bucket) / sizeof(uint64_t));
@@ -90,8 +90,7 @@ class NumberTable {
   int64_t buckets_ = 0, room_ = 0;
 };
 
-template <class Ids>
-class Interning {
+template <class Ids> class Interning {
  public:
   using Column = typename Ids::Column;
   using Key = typename Ids::Key;
@@ -207,4 +206,4 @@ class Interning {
   int64_t expected_ = 0;
 };
 
-}  // namespace conncomp
+}

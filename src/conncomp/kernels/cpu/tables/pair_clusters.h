@@ -14,10 +14,7 @@ namespace conncomp {
 
 struct Joined {
   bool joined = false;
-  template <class Index>
-  void united(Index) {
-    joined = true;
-  }
+  void united(auto) { joined = true; }
 };
 
 class ThresholdForests {
@@ -39,8 +36,7 @@ class ThresholdForests {
       }
   }
 
-  template <class Access>
-  void unite_below(int level, int32_t u, int32_t v) {
+  template <class Access> void unite_below(int level, int32_t u, int32_t v) {
     for (bool joined = true; joined && level > 0;) {
       Joined unions;
       unite<Access>(parents(--level), u, v, unions);
@@ -85,12 +81,11 @@ inline void number_clusters(int32_t* labels, int64_t count, int32_t* sizes) {
   Buffer<int32_t> members(clusters);
   for_each_in(0, clusters, [counts = members.data()](int64_t c) { counts[c] = 0; });
   for_each_in(0, count, [labels, counts = members.data()](int64_t i) { ++counts[labels[i]]; });
-  for_each_index(count,
-                 [labels, sizes, counts = members.data()](int64_t i) { sizes[i] = counts[labels[i]]; });
+  for_each_index(
+      count, [labels, sizes, counts = members.data()](int64_t i) { sizes[i] = counts[labels[i]]; });
 }
 
-template <class Ids>
-class PairClusters {
+template <class Ids> class PairClusters {
  public:
   using Column = typename Ids::Column;
 
@@ -103,20 +98,20 @@ class PairClusters {
   const ThresholdForests& forests() const { return forests_; }
 
   void add_ids(const Column& column, int64_t rows, int32_t* numbers) {
-    add_blocks(column, nullptr, rows, numbers, nullptr,
-               [](int64_t, int64_t, const int32_t*, const int32_t*) {});
+    add_blocks(
+        column, nullptr, rows, numbers, nullptr, [](int64_t, int64_t, const int32_t*, const int32_t*) {});
   }
 
   // Adds pairs; `weights` may be null, and so may the arrays that get the numbers of ids.
   void add_pairs(const Column& left, const Column& right, const double* weights, int64_t rows,
-                 int32_t* left_numbers, int32_t* right_numbers) {
+      int32_t* left_numbers, int32_t* right_numbers) {
     if (torn_) mend();
     torn_ = true;
     const Levels level(weights, thresholds_);
     add_blocks(left, &right, rows, left_numbers, right_numbers,
-               [&](int64_t first, int64_t count, const int32_t* u, const int32_t* v) {
-                 unite_block(level, first, count, u, v);
-               });
+        [&](int64_t first, int64_t count, const int32_t* u, const int32_t* v) {
+          unite_block(level, first, count, u, v);
+        });
     torn_ = false;
   }
 
@@ -154,7 +149,7 @@ class PairClusters {
   }
 
   void add_blocks(const Column& left, const Column* right, int64_t rows, int32_t* left_numbers,
-                  int32_t* right_numbers, auto then) {
+      int32_t* right_numbers, auto then) {
     const int64_t largest = std::min(rows, kBlock);
     Buffer<int32_t> left_block(largest), right_block(largest);
     for (int64_t first = 0; first < rows;) {
@@ -175,8 +170,8 @@ class PairClusters {
     }
   }
 
-  void number_small_block(const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u,
-                          int32_t* v) {
+  void number_small_block(
+      const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u, int32_t* v) {
     const Column columns[] = {left, right ? *right : left};
     int32_t* const numbers[] = {u, v};
     const int shift = right ? 1 : 0;
@@ -192,8 +187,8 @@ class PairClusters {
         [&](int64_t i, int64_t number) { numbers[side(i)][row(i)] = int32_t(number); });
   }
 
-  void number_block(const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u,
-                    int32_t* v) {
+  void number_block(
+      const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u, int32_t* v) {
     interning_.make_room(0);
     const Parts parts(count, kRowsAThread);
     std::vector<std::vector<int64_t>> missing_of(parts.parts);  // twice the row, and 1 more of the right
@@ -227,8 +222,8 @@ class PairClusters {
   }
 
   template <class Access>
-  void unite_rows(const Levels& level, int64_t first, int64_t begin, int64_t end, const int32_t* u,
-                  const int32_t* v) {
+  void unite_rows(
+      const Levels& level, int64_t first, int64_t begin, int64_t end, const int32_t* u, const int32_t* v) {
     constexpr int64_t kAhead = 32;
     for_each_in(begin, end, [=, this, &level](int64_t i) {
       const int64_t later = std::min(i + 2 * kAhead, end - 1), soon = std::min(i + kAhead, end - 1);
@@ -259,7 +254,7 @@ class PairClusters {
 // those of the result whose tree in `whole`, with all links of that weight, is not too large. Source: Gower
 // and Ross 1969. `parent` becomes their forest; divided[root] is set for divided ones.
 inline void divide_clusters(const int32_t* u, const int32_t* v, const double* weights, int64_t links,
-                            int64_t vertices, int64_t most, int32_t* parent, double* divided) {
+    int64_t vertices, int64_t most, int32_t* parent, double* divided) {
   Buffer<int32_t> whole(vertices), sizes(vertices);
   for_each_in(0, vertices, [w = whole.data(), s = sizes.data()](int64_t i) {
     w[i] = int32_t(i);
@@ -286,4 +281,4 @@ inline void divide_clusters(const int32_t* u, const int32_t* v, const double* we
   }
 }
 
-}  // namespace conncomp
+}

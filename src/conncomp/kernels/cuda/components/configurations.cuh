@@ -18,8 +18,7 @@ constexpr int kBorderKinds = 3;  // straight, aslant, turning
 template <class Label, int axes>
 __global__ void __launch_bounds__(kPatternThreads)
     count_configurations(LabelRows<Label> labels, Extent extent, int64_t corners,
-                         const int64_t* __restrict__ places, const int8_t* __restrict__ weights,
-                         int64_t* numbers) {
+        const int64_t* __restrict__ places, const int8_t* __restrict__ weights, int64_t* numbers) {
   constexpr int kElements = 1 << axes, kNumbers = Configurations<axes>::kNumbers;
   for (int64_t corner = grid_thread(); corner < corners; corner += grid_threads()) {
     int64_t at[axes], item = corner;
@@ -67,26 +66,24 @@ __global__ void __launch_bounds__(kPatternThreads)
   }
 }
 
-template <class Label>
-struct LabelPlane {
+template <class Label> struct LabelPlane {
   LabelRows<Label> labels;
   int64_t first, height, width;
 
-  __device__ Label at(int64_t y, int64_t x) const {
+  Label at(int64_t y, int64_t x) const {
     const bool inside = y >= 0 && y < height && x >= 0 && x < width;
     return inside ? labels.load(first + y * width + x) : labels.background;
   }
   // Whether an element has the label and a neighbour across an edge that has not.
-  __device__ bool is_border(int64_t y, int64_t x, Label label) const {
+  bool is_border(int64_t y, int64_t x, Label label) const {
     return at(y, x) == label &&
            (at(y, x - 1) != label || at(y, x + 1) != label || at(y - 1, x) != label || at(y + 1, x) != label);
   }
 };
 
 template <class Label>
-__global__ void __launch_bounds__(kPatternThreads)
-    count_borders(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ places,
-                  int64_t* kinds) {
+__global__ void __launch_bounds__(kPatternThreads) count_borders(
+    LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ places, int64_t* kinds) {
   const int64_t height = extent.length(0), width = extent.length(1), length = height * width;
   for (int64_t i = grid_thread(); i < labels.count; i += grid_threads()) {
     const Label label = labels.load(i);
@@ -118,8 +115,7 @@ constexpr int kFaceThreads = 256;
 template <class Label>
 __global__ void __launch_bounds__(kFaceThreads)
     count_faces(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,
-                const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ places,
-                int64_t* faces) {
+        const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ places, int64_t* faces) {
   for (int64_t begin = grid_thread() / kWarp * kWarp; begin < count; begin += grid_threads()) {
     const int64_t i = begin + lane();
     const Label label = i < count ? Shared::load(labels + i) : background;
@@ -142,4 +138,4 @@ __global__ void __launch_bounds__(kFaceThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -19,7 +19,7 @@ struct KeyCounts {
   KeyTable<int64_t> table;
   int64_t *counts, *full;
 
-  __device__ void add(int64_t key, int64_t count) const {
+  void add(int64_t key, int64_t count) const {
     const int64_t slot = table.take(key);
     if (slot < 0)
       Shared::store(full, int64_t(1));
@@ -38,7 +38,7 @@ struct ContactSteps {
   const PackedStep* steps;
   int64_t count, kinds, periodic;
 
-  __device__ PackedStep operator[](int64_t number) const {
+  PackedStep operator[](int64_t number) const {
     const PackedStep* const step = steps + number;
     return {__ldg(&step->offset), __ldg(&step->down), __ldg(&step->up), __ldg(&step->kind)};
   }
@@ -48,8 +48,7 @@ struct ContactSteps {
 struct AtEnds {
   int64_t begin = 0, end = 0;
 
-  template <class Place>
-  __device__ AtEnds(Place i, const Extent& extent) {
+  template <class Place> AtEnds(Place i, const Extent& extent) {
     for (int64_t k = extent.ndim - 1; k >= 0; --k) {
       const Place length = Place(extent.length(k)), above = i / length, coordinate = i - above * length;
       begin |= int64_t(coordinate == 0) << k;
@@ -105,4 +104,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -16,9 +16,8 @@ constexpr int kMemoryBits = 10, kMemory = 1 << kMemoryBits;  // labels that a bl
 
 // `keys` has the first label in each slot.
 template <class Label>
-__global__ void __launch_bounds__(kDistinctThreads)
-    collect_labels(int64_t count, const Label* __restrict__ labels, int64_t factor, int64_t bits, Label* keys,
-                   int64_t* full) {
+__global__ void __launch_bounds__(kDistinctThreads) collect_labels(int64_t count,
+    const Label* __restrict__ labels, int64_t factor, int64_t bits, Label* keys, int64_t* full) {
   __shared__ Label remembered[kMemory];
   const Label first_label = Shared::load(labels);
   for (int place = threadIdx.x; place < kMemory; place += kDistinctThreads) remembered[place] = first_label;
@@ -42,8 +41,7 @@ __global__ void __launch_bounds__(kDistinctThreads)
 }
 
 // Slots with a label and its number each; the first label has no slot. Laid out as in distinct.py.
-template <class Label, class Number>
-struct NumberTable {
+template <class Label, class Number> struct NumberTable {
   KeyHash hash;
   int bits;  // of the number of slots
   Label* labels;
@@ -51,14 +49,14 @@ struct NumberTable {
   const Label* first_label;
   const Number* first_number;
 
-  __device__ KeyTable<Label> slots() const { return {hash, bits, *first_label, labels}; }
+  KeyTable<Label> slots() const { return {hash, bits, *first_label, labels}; }
 };
 
 // Puts distinct labels but the first into the table.
 template <class Label, class Number>
 __global__ void __launch_bounds__(kDistinctThreads)
     list_numbers(int64_t count, const Label* __restrict__ labels, const Number* __restrict__ numbers,
-                 NumberTable<Label, Number> table, int64_t* full) {
+        NumberTable<Label, Number> table, int64_t* full) {
   const KeyTable<Label> slots = table.slots();
   for (int64_t i = 1 + grid_thread(); i < count; i += grid_threads()) {
     const int64_t slot = slots.take(labels[i]);
@@ -71,9 +69,8 @@ __global__ void __launch_bounds__(kDistinctThreads)
 
 // Uses the table of list_numbers. Unknown labels have the first number.
 template <class Label, class Number>
-__global__ void __launch_bounds__(kDistinctThreads)
-    translate_labels(int64_t count, const Label* __restrict__ labels, NumberTable<Label, Number> table,
-                     Number* __restrict__ out) {
+__global__ void __launch_bounds__(kDistinctThreads) translate_labels(int64_t count,
+    const Label* __restrict__ labels, NumberTable<Label, Number> table, Number* __restrict__ out) {
   const KeyTable<Label> slots = table.slots();
   const Number absent = *table.first_number;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
@@ -82,4 +79,4 @@ __global__ void __launch_bounds__(kDistinctThreads)
   }
 }
 
-}  // namespace conncomp
+}

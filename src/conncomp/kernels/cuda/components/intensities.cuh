@@ -19,8 +19,7 @@ namespace conncomp {
 constexpr int kIntensityThreads = 256;
 
 // The complement of the key of the smallest value, and the key of the largest.
-template <class Value>
-struct ExtremeKeys {
+template <class Value> struct ExtremeKeys {
   using Key = typename Order<Value>::Key;
 
   const Value* values;
@@ -28,23 +27,23 @@ struct ExtremeKeys {
   int64_t component = 0;
   uint64_t low = 0, high = 0;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     low = high = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     for (int i = 0; i < n; ++i) meet(values[index + i]);
   }
-  __device__ void meet(Value value) {
+  void meet(Value value) {
     const Key key = Order<Value>::key(value);
     low = larger(low, uint64_t(Key(~key)));
     high = larger(high, uint64_t(key));
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
     low = over_lanes(low, larger<uint64_t>);
     high = over_lanes(high, larger<uint64_t>);
   }
-  __device__ void send() const {
+  void send() const {
     Shared::fetch_max(extremes + 2 * component, low);
     Shared::fetch_max(extremes + 2 * component + 1, high);
   }
@@ -60,16 +59,15 @@ __global__ void __launch_bounds__(kIntensityThreads)
 }
 
 // What find_extremes found, and the bits of the units of sums. Laid out as in intensities.py.
-template <class Value>
-struct ValueRanges {
+template <class Value> struct ValueRanges {
   using Key = typename Order<Value>::Key;
 
   const uint64_t* extremes;
   int64_t bits;
 
-  __device__ Key low_key(int64_t row) const { return Key(~__ldg(extremes + 2 * row)); }
-  __device__ Key high_key(int64_t row) const { return Key(__ldg(extremes + 2 * row + 1)); }
-  __device__ Units<Value> units(int64_t row) const {
+  Key low_key(int64_t row) const { return Key(~__ldg(extremes + 2 * row)); }
+  Key high_key(int64_t row) const { return Key(__ldg(extremes + 2 * row + 1)); }
+  Units<Value> units(int64_t row) const {
     if constexpr (kIsReal<Value>)
       return {Reach<Value>(low_key(row), high_key(row)).exponent, int(bits)};
     else
@@ -78,8 +76,7 @@ struct ValueRanges {
 };
 
 // The sum of values times coordinates along an axis; with the first axis, also of values.
-template <class Value>
-struct ValueSum {
+template <class Value> struct ValueSum {
   static constexpr bool kHalved = kIsReal<Value> || sizeof(Value) == 8;
 
   const Value* values;
@@ -92,13 +89,13 @@ struct ValueSum {
   int64_t component = 0, corner = 0;
   Wide sum = 0, products = 0;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     corner = boxes[2 * (component * ndim + axis)];
     units = ranges.units(component);
     sum = products = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     // Sums of 32 halves, times up to 31, fit into 64 bits, unless somebody changes labels.
     uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
     for (int i = 0; i < n; ++i) {
@@ -119,11 +116,11 @@ struct ValueSum {
     products += run * Wide(__int128(coordinate.of(index) - corner));
     if (coordinate.along) products += whole(high_products, low_products);
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
     sum = warp_sum(sum);
     products = warp_sum(products);
   }
-  __device__ void send() const {
+  void send() const {
     int64_t* const words = table + 2 * component * (1 + ndim);
     if (axis == 0) add_wide(words, words + 1, sum);
     add_wide(words + 2 * (1 + axis), words + 2 * (1 + axis) + 1, products);
@@ -134,7 +131,7 @@ struct ValueSum {
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     add_values(Runs runs, Extent extent, const Value* __restrict__ values, ValueRanges<Value> ranges,
-               const int64_t* __restrict__ boxes, int64_t* table) {
+        const int64_t* __restrict__ boxes, int64_t* table) {
   follow_launch();
   const Turn turn(int(extent.ndim));
   const Coordinate coordinate(turn.number, extent);
@@ -144,10 +141,9 @@ __global__ void __launch_bounds__(kIntensityThreads)
 
 // Makes the columns; sets `lost` if a sum does not fit its column.
 template <class Value>
-__global__ void __launch_bounds__(kIntensityThreads)
-    write_intensities(const RunState* state, int64_t ndim, const int64_t* __restrict__ sizes,
-                      const int64_t* __restrict__ boxes, ValueRanges<Value> ranges,
-                      const int64_t* __restrict__ table, IntensityColumns<Value> columns, int64_t* lost) {
+__global__ void __launch_bounds__(kIntensityThreads) write_intensities(const RunState* state, int64_t ndim,
+    const int64_t* __restrict__ sizes, const int64_t* __restrict__ boxes, ValueRanges<Value> ranges,
+    const int64_t* __restrict__ table, IntensityColumns<Value> columns, int64_t* lost) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const auto sum_at = [&](int64_t number) {
@@ -156,28 +152,26 @@ __global__ void __launch_bounds__(kIntensityThreads)
     };
     const Units<Value> units = ranges.units(row);
     const int64_t* const box = boxes + 2 * row * ndim;
-    if (!columns.write(row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box,
-                       sum_at))
+    if (!columns.write(
+            row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box, sum_at))
       Shared::store(lost, int64_t(1));
   }
 }
 
 // A component's words, zeros at first: complement of the smallest value's key, the largest's key, sums of
 // values, of squares, and of values times coordinates.
-template <int axes>
-struct SmallWords {
+template <int axes> struct SmallWords {
   static constexpr int kCount = 4 + axes;
   int64_t* words;
 
-  __device__ SmallWords(int64_t* table, int64_t component) : words(table + component * kCount) {}
-  __device__ uint64_t* extremes() const { return reinterpret_cast<uint64_t*>(words); }
-  __device__ int64_t& sum() const { return words[2]; }
-  __device__ int64_t& squares() const { return words[3]; }
-  __device__ int64_t& product(int axis) const { return words[4 + axis]; }
+  SmallWords(int64_t* table, int64_t component) : words(table + component * kCount) {}
+  uint64_t* extremes() const { return reinterpret_cast<uint64_t*>(words); }
+  int64_t& sum() const { return words[2]; }
+  int64_t& squares() const { return words[3]; }
+  int64_t& product(int axis) const { return words[4 + axis]; }
 };
 
-template <class Value, int axes>
-struct SmallValueSums {
+template <class Value, int axes> struct SmallValueSums {
   using Keys = ExtremeKeys<Value>;
   static constexpr int kLast = axes - 1;
 
@@ -187,14 +181,14 @@ struct SmallValueSums {
   int64_t component = 0, sum = 0, squares = 0, products[axes] = {};
   Keys keys = {};
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     sum = squares = 0;
 #pragma unroll
     for (int k = 0; k < axes; ++k) products[k] = 0;
     keys.begin(next);
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     int64_t at[axes], squares_of_run = 0;
     item.locate(index, at);
     int of_run = 0, line = 0, low = values[index], high = low;
@@ -214,14 +208,14 @@ struct SmallValueSums {
 #pragma unroll
     for (int k = 0; k < axes; ++k) products[k] += at[k] * of_run;
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
     keys.combine_lanes();
     sum = warp_sum(sum);
     squares = warp_sum(squares);
 #pragma unroll
     for (int k = 0; k < axes; ++k) products[k] = warp_sum(products[k]);
   }
-  __device__ void send() const {
+  void send() const {
     const SmallWords<axes> words(table, component);
     Shared::fetch_max(words.extremes(), keys.low);
     Shared::fetch_max(words.extremes() + 1, keys.high);
@@ -241,24 +235,23 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), sums);
 }
 
-template <class Value, int axes>
-struct ShapesAndValues {
+template <class Value, int axes> struct ShapesAndValues {
   SumsOfAxes<axes> shapes;
   SmallValueSums<Value, axes> values;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     shapes.begin(next);
     values.begin(next);
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     shapes.add(index, n);
     values.add(index, n);
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
     shapes.combine_lanes();
     values.combine_lanes();
   }
-  __device__ void send() const {
+  void send() const {
     shapes.send();
     values.send();
   }
@@ -277,8 +270,8 @@ __global__ void __launch_bounds__(kIntensityThreads)
 
 // Writes standard deviation, minimum and maximum as real numbers, one behind those of all.
 template <class Value>
-__device__ inline void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components,
-                                   int64_t size, int64_t sum, int64_t squares, double* reals) {
+void write_reals(const IntensityColumns<Value>& columns, int64_t row, int64_t components, int64_t size,
+    int64_t sum, int64_t squares, double* reals) {
   const __int128 deviation = __int128(size) * squares - __int128(sum) * sum;
   reals[row] = sqrt(as_real(deviation)) / double(size);
   reals[components + row] = double(columns.minima[row]);
@@ -289,8 +282,7 @@ __device__ inline void write_reals(const IntensityColumns<Value>& columns, int64
 template <class Value, int axes>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_small_intensities(const RunState* state, int64_t ahead, const int64_t* __restrict__ sizes,
-                            const int64_t* __restrict__ boxes, int64_t* table,
-                            IntensityColumns<Value> columns, double* reals) {
+        const int64_t* __restrict__ boxes, int64_t* table, IntensityColumns<Value> columns, double* reals) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const SmallWords<axes> words(table + ahead * state->components, row);
@@ -308,8 +300,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
 // Quantiles of values within components, as cpu/components/moments.h. list_keys lists the keys of each
 // component's values with its number above or, for 64-bit keys, beside; the host sorts them, and
 // write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per element.
-template <class Value>
-struct KeyList {
+template <class Value> struct KeyList {
   static constexpr bool kIsPacked = sizeof(Value) < 8;
   static constexpr int kKeyBits = 32;
 
@@ -318,8 +309,8 @@ struct KeyList {
   uint64_t *keys, *owners;
   int64_t component = 0;
 
-  __device__ void begin(int64_t following) { component = following; }
-  __device__ void add(int64_t index, int n) {
+  void begin(int64_t following) { component = following; }
+  void add(int64_t index, int n) {
     const int64_t place = Shared::fetch_add(next + component, int64_t(n));
     for (int i = 0; i < n; ++i) {
       const uint64_t key = Order<Value>::key(values[index + i]);
@@ -327,8 +318,8 @@ struct KeyList {
       if (!kIsPacked) owners[place + i] = uint64_t(component);
     }
   }
-  __device__ void combine_lanes() {}
-  __device__ void send() const {}
+  void combine_lanes() {}
+  void send() const {}
 };
 
 // `next` has where each component's values begin, and gets where they end.
@@ -341,10 +332,9 @@ __global__ void __launch_bounds__(kTableThreads)
 }
 
 template <class Value>
-__global__ void __launch_bounds__(kTableThreads)
-    write_quantiles(const RunState* state, const int64_t* __restrict__ sizes,
-                    const int64_t* __restrict__ ends, const uint64_t* __restrict__ keys, double fraction,
-                    double* quantiles) {
+__global__ void __launch_bounds__(kTableThreads) write_quantiles(const RunState* state,
+    const int64_t* __restrict__ sizes, const int64_t* __restrict__ ends, const uint64_t* __restrict__ keys,
+    double fraction, double* quantiles) {
   follow_launch();
   using Key = typename Order<Value>::Key;
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
@@ -364,4 +354,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

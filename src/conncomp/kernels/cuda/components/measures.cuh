@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kTableThreads)
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     copy_and_count(int64_t count, const Label* __restrict__ labels, int64_t length, int64_t line_length,
-                   Label background, MeasureMemory memory, RunTable table) {
+        Label background, MeasureMemory memory, RunTable table) {
   follow_launch();
   const int64_t item_rows = table.state->item_rows;
   const auto copied = [=](int64_t i, Label label) {
@@ -102,4 +102,4 @@ __global__ void __launch_bounds__(kTableThreads)
   if (threadIdx.x == 0) Shared::fetch_max(&table.state->item_rows, int64_t(rows_of_block));
 }
 
-}  // namespace conncomp
+}

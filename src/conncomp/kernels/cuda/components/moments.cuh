@@ -15,8 +15,7 @@ namespace conncomp {
 constexpr int kMomentThreads = 256;
 constexpr int kMomentAxes = 4, kLastAxis = kMomentAxes - 1;
 
-template <class Number>
-__device__ inline Number raised(Number x, int power) {
+template <class Number> Number raised(Number x, int power) {
   const Number square = power > 1 ? x * x : Number(1);
   return power & 1 ? square * x : square;
 }
@@ -26,12 +25,12 @@ struct Boxes {
   int64_t ndim;
 
   // Along one of four axes; some ahead may not be axes of the items.
-  __device__ int64_t first(int64_t component, int axis) const {
+  int64_t first(int64_t component, int axis) const {
     const int64_t k = axis - (kMomentAxes - ndim);
     return k < 0 ? 0 : entries[2 * (component * ndim + k)];
   }
   // Whether moments about a first coordinate, or any element of the box, surely fit 64 bits.
-  __device__ bool fits_64_bits(int64_t component) const {
+  bool fits_64_bits(int64_t component) const {
     double bound = 1;
     for (int64_t k = component * ndim; k < (component + 1) * ndim; ++k) {
       const double span = double(entries[2 * k + 1] - entries[2 * k]);
@@ -42,14 +41,13 @@ struct Boxes {
 };
 
 // A turn's powers of all axes but the last one and, if `rows` is kPowers, the one before.
-template <int rows>
-struct MomentFactors {
+template <int rows> struct MomentFactors {
   static constexpr int kAhead = rows > 1 ? kLastAxis - 1 : kLastAxis;
 
   int64_t length[kMomentAxes];
   int power[kAhead];
 
-  __device__ MomentFactors(int64_t number, const Extent& extent) {
+  MomentFactors(int64_t number, const Extent& extent) {
 #pragma unroll
     for (int k = kLastAxis; k >= 0; --k) {
       length[k] = extent.length(k);
@@ -61,8 +59,7 @@ struct MomentFactors {
 
   // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
   // one before, about the origin.
-  template <class Number, class Offset>
-  __device__ Number of(int64_t index, int64_t& place, Number& beside, Offset&& offset) const {
+  template <class Number> Number of(int64_t index, int64_t& place, Number& beside, auto&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);
     place = index - line * length[kLastAxis];
@@ -80,8 +77,7 @@ struct MomentFactors {
 };
 
 // Integer moments of the components for which they surely fit, or of the others.
-template <class Sum, int rows>
-struct ElementMoments {
+template <class Sum, int rows> struct ElementMoments {
   static constexpr bool kIsWide = sizeof(Sum) > 8;
 
   Boxes boxes;
@@ -93,7 +89,7 @@ struct ElementMoments {
   bool is_meant = false;
   Sum sums[rows * kPowers] = {};
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     is_meant = has_wide == nullptr || boxes.fits_64_bits(component) != kIsWide;
     if (!is_meant && !kIsWide) Shared::store(has_wide, int64_t(1));
@@ -102,7 +98,7 @@ struct ElementMoments {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     if (!is_meant) return;
     const auto from_box = [&](int axis, int64_t place) { return Sum(place - origin[axis]); };
     int64_t place;
@@ -111,17 +107,17 @@ struct ElementMoments {
     const Sum x = from_box(kLastAxis, place);
     const uint64_t pairs = uint64_t(n * (n - 1) / 2), squares = pairs * uint64_t(2 * n - 1) / 3;
     const Sum line[kPowers] = {Sum(n), x * uint64_t(n) + pairs, (x * uint64_t(n) + 2 * pairs) * x + squares,
-                               ((x * uint64_t(n) + 3 * pairs) * x + 3 * squares) * x + pairs * pairs};
+        ((x * uint64_t(n) + 3 * pairs) * x + 3 * squares) * x + pairs * pairs};
 #pragma unroll
     for (int row = 0; row < rows; ++row, factor *= beside)
 #pragma unroll
       for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * line[p];
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
-  __device__ void send() const {
+  void send() const {
     if (!is_meant) return;
     int64_t* const words = table + 2 * (component * moments_of(int(boxes.ndim)) + number * rows * kPowers);
 #pragma unroll
@@ -155,9 +151,8 @@ __global__ void __launch_bounds__(kMomentThreads)
 }
 
 template <int axes>
-__global__ void __launch_bounds__(kMomentThreads)
-    centre_moments_of_rows(const RunState* state, Boxes boxes, const int64_t* __restrict__ table, double* raw,
-                           double* central) {
+__global__ void __launch_bounds__(kMomentThreads) centre_moments_of_rows(
+    const RunState* state, Boxes boxes, const int64_t* __restrict__ table, double* raw, double* central) {
   follow_launch();
   constexpr int64_t count = moments_of(axes);
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
@@ -185,8 +180,7 @@ __global__ void __launch_bounds__(kMomentThreads)
 }
 
 // Moments of values about the first coordinates of boxes, or about the centroids that given ones imply.
-template <class Value, int rows>
-struct ValueMoments {
+template <class Value, int rows> struct ValueMoments {
   const Value* values;
   Boxes boxes;
   const double* about;
@@ -196,8 +190,8 @@ struct ValueMoments {
   int64_t component = 0;
   double origin[kMomentAxes] = {}, sums[rows * kPowers] = {};
 
-  __device__ int64_t first_of(int64_t component) const { return component * moments_of(int(boxes.ndim)); }
-  __device__ void begin(int64_t next) {
+  int64_t first_of(int64_t component) const { return component * moments_of(int(boxes.ndim)); }
+  void begin(int64_t next) {
     component = next;
     const double* const known = about == nullptr ? nullptr : about + first_of(component);
 #pragma unroll
@@ -209,7 +203,7 @@ struct ValueMoments {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     const auto from_origin = [&](int axis, int64_t place) { return double(place) - origin[axis]; };
     int64_t place;
     double beside = 1, factor = factors.template of<double>(index, place, beside, from_origin);
@@ -225,11 +219,11 @@ struct ValueMoments {
 #pragma unroll
       for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * of_run[p];
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
   }
-  __device__ void send() const {
+  void send() const {
     double* const sums_of_all = table + first_of(component) + number * rows * kPowers;
 #pragma unroll
     for (int i = 0; i < rows * kPowers; ++i) Shared::fetch_add(sums_of_all + i, sums[i]);
@@ -238,9 +232,8 @@ struct ValueMoments {
 
 // `rows` is kPowers, or 1 for items of one axis.
 template <class Value, int rows>
-__global__ void __launch_bounds__(kMomentThreads)
-    add_weighted_moments(Runs runs, Extent extent, const Value* __restrict__ values, Boxes boxes,
-                         const double* about, double* table) {
+__global__ void __launch_bounds__(kMomentThreads) add_weighted_moments(Runs runs, Extent extent,
+    const Value* __restrict__ values, Boxes boxes, const double* about, double* table) {
   follow_launch();
   const Turn turn(int(moments_of(int(boxes.ndim) - (rows > 1 ? 2 : 1))));
   ValueMoments<Value, rows> moments{values, boxes, about, table, turn.number, {turn.number, extent}};
@@ -268,27 +261,26 @@ __global__ void __launch_bounds__(kMomentThreads)
   }
 }
 
-template <class Value>
-struct SquaredDeviations {
+template <class Value> struct SquaredDeviations {
   const Value* values;
   const double* means;
   double* sums;
   int64_t component = 0;
   double mean = 0, sum = 0;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     mean = means[component];
     sum = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     for (int i = 0; i < n; ++i) {
       const double deviation = double(values[index + i]) - mean;
       sum += deviation * deviation;
     }
   }
-  __device__ void combine_lanes() { sum = warp_sum(sum); }
-  __device__ void send() const { Shared::fetch_add(sums + component, sum); }
+  void combine_lanes() { sum = warp_sum(sum); }
+  void send() const { Shared::fetch_add(sums + component, sum); }
 };
 
 template <class Value>
@@ -304,8 +296,7 @@ __global__ void __launch_bounds__(kMomentThreads)
 // Van Loan, "Matrix computations", 8.5). A thread a component.
 
 // Zeroes the entry of two axes of a symmetric matrix; `other` is the third axis.
-template <int p, int q, int other>
-__device__ inline void rotate(double (&a)[3][3]) {
+template <int p, int q, int other> void rotate(double (&a)[3][3]) {
   const double entry = a[p][q];
   if (a[p][p] + entry == a[p][p] && a[q][q] + entry == a[q][q]) {
     a[p][q] = 0;
@@ -324,16 +315,15 @@ __device__ inline void rotate(double (&a)[3][3]) {
   second = sine * before + cosine * second;
 }
 
-__device__ inline void order(double& larger, double& smaller) {
+inline void order(double& larger, double& smaller) {
   const double low = larger < smaller ? larger : smaller;
   larger = larger < smaller ? smaller : larger;
   smaller = low;
 }
 
 template <int axes>
-__global__ void __launch_bounds__(kTableThreads)
-    write_variances(const RunState* state, const double* __restrict__ covariances, double* variances,
-                    double* moments_of_inertia) {
+__global__ void __launch_bounds__(kTableThreads) write_variances(const RunState* state,
+    const double* __restrict__ covariances, double* variances, double* moments_of_inertia) {
   follow_launch();
   for (int64_t row = grid_thread(); row < state->components; row += grid_threads()) {
     const double* const given = covariances + row * axes * axes;
@@ -371,4 +361,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

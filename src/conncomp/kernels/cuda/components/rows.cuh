@@ -9,25 +9,23 @@
 namespace conncomp {
 
 // The quotient of two non-negative numbers: 64-bit divisions take several times as long.
-__device__ inline int64_t quotient(int64_t a, int64_t b) {
+inline int64_t quotient(int64_t a, int64_t b) {
   return (a | b) >> 32 == 0 ? int64_t(uint32_t(a) / uint32_t(b)) : a / b;
 }
 
 // Whether a label is that of a component.
-template <class Label>
-__device__ inline bool has_row(Label label, Label background, int64_t rows) {
+template <class Label> bool has_row(Label label, Label background, int64_t rows) {
   return label != background && uint64_t(label) < uint64_t(rows);
 }
 
 // The labels of an array; those below `rows` have a row. Laid out as in rows.py.
-template <class Label>
-struct LabelRows {
+template <class Label> struct LabelRows {
   const Label* entries;
   int64_t count, rows;
   Label background;
 
-  __device__ Label load(int64_t i) const { return Shared::load(entries + i); }
-  __device__ bool has_row(Label label) const { return conncomp::has_row(label, background, rows); }
+  Label load(int64_t i) const { return Shared::load(entries + i); }
+  bool has_row(Label label) const { return conncomp::has_row(label, background, rows); }
 };
 
 // The lengths of the axes of an array, or of an item. Laid out as in rows.py.
@@ -35,7 +33,7 @@ struct Extent {
   const int64_t* lengths;
   int64_t ndim;
 
-  __device__ int64_t length(int64_t axis) const { return __ldg(lengths + axis); }
+  int64_t length(int64_t axis) const { return __ldg(lengths + axis); }
 };
 
 constexpr int kTableThreads = 256;
@@ -43,61 +41,55 @@ constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hi
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 
 // A block's counts of labels that have slots. All threads clear, and after a barrier call for_each or send.
-template <class Label>
-struct CountSlots {
+template <class Label> struct CountSlots {
   Label owners[kSlots];
   unsigned int counts[kSlots];
 
-  __device__ void clear() {
+  void clear() {
     for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
       owners[slot] = -1;
       counts[slot] = 0;
     }
   }
   // Whether a label has a slot, which it takes if none has.
-  __device__ bool take(int slot, Label label) {
+  bool take(int slot, Label label) {
     Label owner = InBlock::load(owners + slot);
     if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
     return owner < 0 || owner == label;
   }
   // The slot of a label, or -1 if another has it.
-  __device__ int find(Label label) {
+  int find(Label label) {
     const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
     return take(slot, label) ? slot : -1;
   }
   // Adds to the count of a label in its slot, or in memory.
-  __device__ void add(Label label, int amount, int64_t* counts_of_all) {
+  void add(Label label, int amount, int64_t* counts_of_all) {
     const int slot = find(label);
     if (slot < 0)
       Shared::fetch_add(counts_of_all + label, int64_t(amount));
     else
       InBlock::fetch_add(counts + slot, unsigned(amount));
   }
-  __device__ void send(int64_t* counts_of_all) const {
+  void send(int64_t* counts_of_all) const {
     for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts_of_all + label, sum); });
   }
   // Calls visit(slot, label, count) for each used slot.
-  template <class Visit>
-  __device__ void for_each(Visit&& visit) const {
+  void for_each(auto&& visit) const {
     for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
       if (owners[slot] >= 0) visit(slot, owners[slot], int64_t(counts[slot]));
   }
 };
 
 struct TakenAsRead {
-  template <class Label>
-  __device__ Label operator()(int64_t, Label label) const {
-    return label;
-  }
+  template <class Label> Label operator()(int64_t, Label label) const { return label; }
 };
 
 // Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
 // the label of an element; begins(i) says whether something new begins there; several are read before one is
 // taken. All threads of the grid call it.
-template <class Label, class Read, class Begins, class Amount, class Taken = TakenAsRead>
-__device__ inline void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts,
-                                       Read&& read, Begins&& begins, Amount&& amount,
-                                       Taken&& taken = Taken()) {
+template <class Label, class Taken = TakenAsRead>
+void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, auto&& read,
+    auto&& begins, auto&& amount, Taken&& taken = Taken()) {
   __shared__ CountSlots<Label> slots;
   slots.clear();
   __syncthreads();
@@ -121,4 +113,4 @@ __device__ inline void count_stretches(int64_t count, Label background, int64_t 
   slots.send(counts);
 }
 
-}  // namespace conncomp
+}

@@ -38,7 +38,7 @@ struct RunTable {
   uint64_t* entries;  // runs, as index << 5 | length - 1; there is room for all
   int64_t items;      // all have `item_rows` rows
 
-  __device__ int64_t rows() const { return state->item_rows * items; }
+  int64_t rows() const { return state->item_rows * items; }
 };
 
 // Whether a line begins at an element. Words that are parts of lines have no beginning within.
@@ -46,10 +46,10 @@ struct LineBegins {
   int64_t length;
   bool within_words;
 
-  __device__ explicit LineBegins(int64_t length) : length(length), within_words(length % kWarp != 0) {}
-  __device__ bool operator()(int64_t i) const { return within_words && i == quotient(i, length) * length; }
+  explicit LineBegins(int64_t length) : length(length), within_words(length % kWarp != 0) {}
+  bool operator()(int64_t i) const { return within_words && i == quotient(i, length) * length; }
   // The beginnings among `count` elements from one on, as bits.
-  __device__ unsigned int among(int64_t i, int count) const {
+  unsigned int among(int64_t i, int count) const {
     if (!within_words) return 0;
     unsigned int bits = 0;
     int64_t place = i - quotient(i, length) * length;
@@ -70,15 +70,14 @@ __global__ void __launch_bounds__(kTableThreads) begin_runs(int64_t rows, int64_
 }
 
 // Four neighbouring labels in each lane of a warp, and where runs begin among them.
-template <class Label>
-struct FourLabels {
+template <class Label> struct FourLabels {
   static constexpr int kCount = 4, kLanes = kWarp / kCount;  // lanes that have the labels of a run
 
   Label labels[kCount];
   unsigned int begins;  // of runs among the 32 labels of these lanes
 
   // From i on, a multiple of four.
-  __device__ void read(const LabelRows<Label>& rows, int64_t i) {
+  void read(const LabelRows<Label>& rows, int64_t i) {
     const bool is_aligned = reinterpret_cast<uint64_t>(rows.entries) % (kCount * sizeof(Label)) == 0;
     if (is_aligned && i + kCount <= rows.count)
       Shared::load_all(rows.entries + i, labels);
@@ -87,7 +86,7 @@ struct FourLabels {
       for (int k = 0; k < kCount; ++k) labels[k] = i + k < rows.count ? rows.load(i + k) : rows.background;
   }
   // All lanes call it.
-  __device__ void find_begins(int64_t i, const LineBegins& lines) {
+  void find_begins(int64_t i, const LineBegins& lines) {
     const Label left = __shfl_up_sync(kAllLanes, labels[kCount - 1], 1);
     unsigned int own = lane() % kLanes == 0 || labels[0] != left;
 #pragma unroll
@@ -96,20 +95,20 @@ struct FourLabels {
 #pragma unroll
     for (int step = 1; step < kLanes; step *= 2) begins |= __shfl_xor_sync(kAllLanes, begins, step);
   }
-  __device__ static int shift() { return lane() % kLanes * kCount; }
-  __device__ bool begins_at(int k) const { return begins >> (shift() + k) & 1; }
+  static int shift() { return lane() % kLanes * kCount; }
+  bool begins_at(int k) const { return begins >> (shift() + k) & 1; }
   // The labels where runs begin that are not background, as bits.
-  __device__ unsigned int open(Label background) const {
+  unsigned int open(Label background) const {
     unsigned int bits = 0;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) bits |= unsigned(begins_at(k) && labels[k] != background) << k;
     return bits;
   }
-  __device__ Label label(int k) const {
+  Label label(int k) const {
     const Label low = k & 1 ? labels[1] : labels[0], high = k & 1 ? labels[3] : labels[2];
     return k & 2 ? high : low;
   }
-  __device__ int length(int k) const {
+  int length(int k) const {
     const int place = shift() + k;
     const unsigned int later = begins >> place >> 1;
     return later ? __ffs(int(later)) : kWarp - place;
@@ -119,8 +118,8 @@ struct FourLabels {
 // Counts the runs of labels from `lowest` on; returns one more than this thread's largest, and sets
 // `is_wrong` for others. All threads of the grid call it.
 template <class Label>
-__device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t lowest, int64_t length,
-                                        int64_t* counts, bool& is_wrong) {
+int64_t count_runs_of(
+    const LabelRows<Label>& labels, int64_t lowest, int64_t length, int64_t* counts, bool& is_wrong) {
   __shared__ CountSlots<Label> slots;
   const LineBegins lines(length);
   slots.clear();
@@ -128,7 +127,7 @@ __device__ inline int64_t count_runs_of(const LabelRows<Label>& labels, int64_t 
   constexpr int kFour = FourLabels<Label>::kCount;
   int64_t rows = 0;
   for (int64_t begin = (grid_thread() - lane()) * kFour; begin < labels.count;
-       begin += grid_threads() * kFour) {
+      begin += grid_threads() * kFour) {
     FourLabels<Label> four;
     four.read(labels, begin + lane() * kFour);
     four.find_begins(begin + lane() * kFour, lines);
@@ -164,15 +163,14 @@ __global__ void __launch_bounds__(kTableThreads)
 struct RowShare {
   int64_t begin, end;
 
-  __device__ explicit RowShare(int64_t rows) {
+  explicit RowShare(int64_t rows) {
     const int64_t size = (rows + gridDim.x - 1) / gridDim.x;
     begin = size * blockIdx.x < rows ? size * blockIdx.x : rows;
     end = begin + size < rows ? begin + size : rows;
   }
 };
 
-template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
+template <int = 0> __global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
   follow_launch();
   const RowShare share(table.rows());
   int64_t present = 0, runs = 0;
@@ -189,8 +187,7 @@ __global__ void __launch_bounds__(kTableThreads) count_present(RunTable table) {
 }
 
 // Lists the rows that occur, and where their runs begin and end, on the grid of count_present.
-template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
+template <int = 0> __global__ void __launch_bounds__(kTableThreads) list_present(RunTable table) {
   follow_launch();
   const RowShare share(table.rows());
   int64_t place = sum_of_first<kTableThreads>(blockIdx.x, table.in_block);
@@ -286,7 +283,7 @@ struct Runs {
   int64_t elements;
 
   // The component of a run: the first that ends beyond it.
-  __device__ int64_t component_of(int64_t run) const {
+  int64_t component_of(int64_t run) const {
     int64_t low = 0, high = state->components - 1;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
@@ -304,28 +301,21 @@ struct Turn {
   int number;
   int64_t thread, threads;
 
-  __device__ explicit Turn(int turns)
+  explicit Turn(int turns)
       : number(blockIdx.x % turns),
         thread(int64_t(blockIdx.x / turns) * blockDim.x + threadIdx.x),
         threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
 };
 
-template <class Value, class Combine>
-__device__ inline Value over_lanes(Value value, Combine&& combine) {
+template <class Value> Value over_lanes(Value value, auto&& combine) {
   for (int step = kWarp / 2; step > 0; step /= 2)
     value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
-template <class Value>
-__device__ inline Value smaller(Value a, Value b) {
-  return a < b ? a : b;
-}
-template <class Value>
-__device__ inline Value larger(Value a, Value b) {
-  return a < b ? b : a;
-}
+template <class Value> Value smaller(Value a, Value b) { return a < b ? a : b; }
+template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
 // The sum over a warp, of 128 bits.
-__device__ inline Wide warp_sum(Wide value) {
+inline Wide warp_sum(Wide value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const uint64_t high = __shfl_xor_sync(kAllLanes, uint64_t(value >> 64), step);
     value += Wide(high) << 64 | __shfl_xor_sync(kAllLanes, uint64_t(value), step);
@@ -334,25 +324,22 @@ __device__ inline Wide warp_sum(Wide value) {
 }
 
 // Adds to two words, which nobody reads before all have added.
-__device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
+inline void add_wide(int64_t* low, int64_t* high, Wide value) {
   const uint64_t before = Shared::fetch_add(reinterpret_cast<uint64_t*>(low), uint64_t(value));
   const bool carry = before + uint64_t(value) < before;
   const int64_t above = int64_t(uint64_t(value >> 64) + carry);
   if (above) Shared::fetch_add(high, above);
 }
 
-__device__ inline Wide wide_of(int64_t low, int64_t high) {
-  return (Wide(uint64_t(high)) << 64) + uint64_t(low);
-}
+inline Wide wide_of(int64_t low, int64_t high) { return (Wide(uint64_t(high)) << 64) + uint64_t(low); }
 
 // Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
 // begin(component), which starts an empty sum of it, add(index, length) for a run, combine_lanes(), which
 // makes it the sum of all lanes, of one component, and send(), which adds it to the component, as others do.
-template <class Sum>
-__device__ inline void walk_runs(const Runs& runs, const Turn& turn, Sum& sum) {
+void walk_runs(const Runs& runs, const Turn& turn, auto& sum) {
   const int64_t count = runs.state->runs;
   for (int64_t warp = (turn.thread - lane()) * kRunsOfThread; warp < count;
-       warp += turn.threads * kRunsOfThread) {
+      warp += turn.threads * kRunsOfThread) {
     const int64_t first = warp + lane() * kRunsOfThread;
     const int64_t end = first + kRunsOfThread < count ? first + kRunsOfThread : count;
     int64_t component = -1, end_of_component = 0;
@@ -384,7 +371,7 @@ struct Coordinate {
   int64_t line_length, length, lines;  // of the last axis, of this axis, and from one coordinate to the next
   bool along;                          // whether runs lie along this axis
 
-  __device__ Coordinate(int64_t axis, const Extent& extent)
+  Coordinate(int64_t axis, const Extent& extent)
       : line_length(extent.length(extent.ndim - 1)),
         length(extent.length(axis)),
         lines(1),
@@ -392,7 +379,7 @@ struct Coordinate {
     for (int64_t k = axis + 1; k < extent.ndim - 1; ++k) lines *= extent.length(k);
   }
 
-  __device__ int64_t of(int64_t index) const {
+  int64_t of(int64_t index) const {
     const int64_t line = quotient(index, line_length);
     if (along) return index - line * line_length;
     const int64_t place = quotient(line, lines);
@@ -400,16 +387,15 @@ struct Coordinate {
   }
 };
 
-template <int axes>
-struct ItemAxes {
+template <int axes> struct ItemAxes {
   static constexpr int kLast = axes - 1;
   int64_t lengths[axes];
 
-  __device__ explicit ItemAxes(const Extent& extent) {
+  explicit ItemAxes(const Extent& extent) {
 #pragma unroll
     for (int k = 0; k < axes; ++k) lengths[k] = extent.length(k);
   }
-  __device__ void locate(int64_t index, int64_t (&place)[axes]) const {
+  void locate(int64_t index, int64_t (&place)[axes]) const {
 #pragma unroll
     for (int k = kLast; k >= 0; --k) {
       const int64_t above = quotient(index, lengths[k]);
@@ -419,4 +405,4 @@ struct ItemAxes {
   }
 };
 
-}  // namespace conncomp
+}

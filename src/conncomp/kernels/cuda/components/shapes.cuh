@@ -16,7 +16,7 @@ namespace conncomp {
 constexpr int64_t kLargest = 0x7fffffffffffffff;
 
 // The covariance of two coordinates of n elements: sum(x y) / n - sum(x) sum(y) / n², rounded once.
-__device__ inline double covariance_of(int64_t n, Wide products, int64_t sum_x, int64_t sum_y) {
+inline double covariance_of(int64_t n, Wide products, int64_t sum_x, int64_t sum_y) {
   return as_real(n * __int128(products) - __int128(sum_x) * sum_y) / (double(n) * double(n));
 }
 
@@ -24,23 +24,23 @@ struct ShapeWords {
   int64_t* words;
   int64_t ndim;
 
-  __device__ static int64_t pairs(int64_t ndim) { return ndim * (ndim + 1) / 2; }
-  __device__ static int64_t count(int64_t ndim) { return 3 * ndim + 2 * pairs(ndim) + 1; }
-  __device__ ShapeWords(int64_t* table, int64_t component, int64_t ndim)
+  static int64_t pairs(int64_t ndim) { return ndim * (ndim + 1) / 2; }
+  static int64_t count(int64_t ndim) { return 3 * ndim + 2 * pairs(ndim) + 1; }
+  ShapeWords(int64_t* table, int64_t component, int64_t ndim)
       : words(table + component * count(ndim)), ndim(ndim) {}
 
-  __device__ int64_t& first(int64_t k) const { return words[k]; }
-  __device__ int64_t& last(int64_t k) const { return words[ndim + k]; }
-  __device__ int64_t& sum(int64_t k) const { return words[2 * ndim + k]; }
-  __device__ int64_t* product(int64_t k, int64_t l) const {  // k <= l
+  int64_t& first(int64_t k) const { return words[k]; }
+  int64_t& last(int64_t k) const { return words[ndim + k]; }
+  int64_t& sum(int64_t k) const { return words[2 * ndim + k]; }
+  int64_t* product(int64_t k, int64_t l) const {  // k <= l
     return words + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
   }
-  __device__ int64_t& size() const { return words[3 * ndim + 2 * pairs(ndim)]; }
+  int64_t& size() const { return words[3 * ndim + 2 * pairs(ndim)]; }
 
-  __device__ void add_product(int64_t k, int64_t l, Wide value) const {
+  void add_product(int64_t k, int64_t l, Wide value) const {
     add_wide(product(k, l), product(k, l) + pairs(ndim), value);
   }
-  __device__ double covariance(int64_t k, int64_t l) const {  // k <= l
+  double covariance(int64_t k, int64_t l) const {  // k <= l
     return covariance_of(size(), wide_of(*product(k, l), product(k, l)[pairs(ndim)]), sum(k), sum(l));
   }
 };
@@ -60,7 +60,7 @@ struct RunOfCoordinate {
   int64_t first, last, sum;
   Wide square;
 
-  __device__ RunOfCoordinate(const Coordinate& coordinate, int64_t index, int n)
+  RunOfCoordinate(const Coordinate& coordinate, int64_t index, int n)
       : first(coordinate.of(index)), last(first), sum(first * n), square(Wide(first) * uint64_t(sum)) {
     if (!coordinate.along) return;
     const int pairs = n * (n - 1) / 2;
@@ -77,13 +77,13 @@ struct AxisSum {
   int64_t component = 0, first = 0, last = 0, sum = 0, size = 0;
   Wide square = 0;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     first = kLargest;
     last = sum = size = 0;
     square = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     const RunOfCoordinate run(coordinate, index, n);
     first = run.first < first ? run.first : first;
     last = run.last > last ? run.last : last;
@@ -91,14 +91,14 @@ struct AxisSum {
     square += run.square;
     size += n;
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
     first = over_lanes(first, smaller<int64_t>);
     last = over_lanes(last, larger<int64_t>);
     sum = warp_sum(sum);
     size = warp_sum(size);
     square = warp_sum(square);
   }
-  __device__ void send() const {
+  void send() const {
     const ShapeWords words(table, component, ndim);
     Shared::fetch_min(&words.first(axis), first);
     Shared::fetch_max(&words.last(axis), last);
@@ -116,15 +116,15 @@ struct PairSum {
   int64_t component = 0;
   Wide sum = 0;
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     sum = 0;
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     sum += Wide(first.of(index)) * uint64_t(RunOfCoordinate(second, index, n).sum);
   }
-  __device__ void combine_lanes() { sum = warp_sum(sum); }
-  __device__ void send() const { ShapeWords(table, component, ndim).add_product(k, l, sum); }
+  void combine_lanes() { sum = warp_sum(sum); }
+  void send() const { ShapeWords(table, component, ndim).add_product(k, l, sum); }
 };
 
 // A turn for each axis and each pair; the extent is that of an item.
@@ -145,8 +145,7 @@ __global__ void __launch_bounds__(kTableThreads) measure_runs(Runs runs, Extent 
   walk_runs(runs, turn, sum);
 }
 
-template <int axes>
-struct SumsOfAxes {
+template <int axes> struct SumsOfAxes {
   static constexpr int kLast = axes - 1;
 
   int64_t* table;
@@ -154,7 +153,7 @@ struct SumsOfAxes {
   int64_t component = 0, size = 0, first[axes] = {}, last[axes] = {}, sum[axes] = {};
   int64_t products[axes][axes] = {};  // of which those above the diagonal, and on it, are used
 
-  __device__ void begin(int64_t next) {
+  void begin(int64_t next) {
     component = next;
     size = 0;
 #pragma unroll
@@ -165,7 +164,7 @@ struct SumsOfAxes {
       for (int l = k; l < axes; ++l) products[k][l] = 0;
     }
   }
-  __device__ void add(int64_t index, int n) {
+  void add(int64_t index, int n) {
     int64_t at[axes];
     item.locate(index, at);
     const int64_t x = at[kLast], pairs = n * (n - 1) / 2, line = x * n + pairs;
@@ -184,7 +183,7 @@ struct SumsOfAxes {
       for (int l = k; l < kLast; ++l) products[k][l] += at[k] * at[l] * n;
     }
   }
-  __device__ void combine_lanes() {
+  void combine_lanes() {
     size = warp_sum(size);
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
@@ -195,7 +194,7 @@ struct SumsOfAxes {
       for (int l = k; l < axes; ++l) products[k][l] = warp_sum(products[k][l]);
     }
   }
-  __device__ void send() const {
+  void send() const {
     const ShapeWords words(table, component, axes);
     Shared::fetch_add(&words.size(), size);
 #pragma unroll
@@ -252,4 +251,4 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -9,9 +9,8 @@
 namespace conncomp {
 
 template <class Label>
-__global__ void __launch_bounds__(kTableThreads)
-    count_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
-                 int64_t* sizes) {
+__global__ void __launch_bounds__(kTableThreads) count_labels(
+    int64_t count, const Label* __restrict__ labels, Label background, int64_t rows, int64_t* sizes) {
   count_stretches(
       count, background, rows, sizes, [=](int64_t i) { return Shared::load(labels + i); },
       [](int64_t) { return false; }, [](int length) { return length; });
@@ -19,9 +18,8 @@ __global__ void __launch_bounds__(kTableThreads)
 
 // Label k of item n becomes n * rows + k, one without a row the background. Both arrays may be one.
 template <class Label, class Combined>
-__global__ void __launch_bounds__(kTableThreads)
-    combine_labels(int64_t count, const Label* labels, int64_t length, Label background, int64_t rows,
-                   Combined* combined) {
+__global__ void __launch_bounds__(kTableThreads) combine_labels(
+    int64_t count, const Label* labels, int64_t length, Label background, int64_t rows, Combined* combined) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Label label = Shared::load(labels + i);
     const int64_t first_row = quotient(i, length) * rows;
@@ -32,7 +30,7 @@ __global__ void __launch_bounds__(kTableThreads)
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     replace_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
-                   const Label* __restrict__ table, Label* __restrict__ out) {
+        const Label* __restrict__ table, Label* __restrict__ out) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Label label = labels[i];
     out[i] = has_row(label, background, rows) ? table[label] : background;
@@ -50,9 +48,8 @@ constexpr int kMemberThreads = 256;
 constexpr int kMemberBits = 22;
 
 template <class Label>
-__global__ void __launch_bounds__(kMemberThreads)
-    pack_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
-                int64_t* __restrict__ keys) {
+__global__ void __launch_bounds__(kMemberThreads) pack_labels(int64_t count, const Label* __restrict__ labels,
+    Label background, int64_t rows, int64_t* __restrict__ keys) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Label label = labels[i];
     keys[i] = (has_row(label, background, rows) ? int64_t(label) : -1) * (1 << kMemberBits) + i;
@@ -71,7 +68,7 @@ __global__ void __launch_bounds__(kMemberThreads)
 template <class Index>
 __global__ void __launch_bounds__(kMemberThreads)
     place_members(int64_t count, int64_t begin, int64_t length, const int64_t* __restrict__ sorted,
-                  const int64_t* __restrict__ next, int64_t places, Index* __restrict__ indices) {
+        const int64_t* __restrict__ next, int64_t places, Index* __restrict__ indices) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const int64_t label = sorted[i] >> kMemberBits, index = begin + (sorted[i] & ((1 << kMemberBits) - 1));
     if (label < 0) continue;
@@ -89,4 +86,4 @@ __global__ void __launch_bounds__(kMemberThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -33,13 +33,12 @@ struct alignas(16) TwoWords {
 };
 
 // The length of a tile along each axis, the last in labels.
-template <int axes>
-struct TileSides {
+template <int axes> struct TileSides {
   static constexpr int kAlong = axes == 2 ? 4 : 1;  // words of a line
   static constexpr int kLines = axes == 2 ? 64 : 16;
-  CONNCOMP_ANYWHERE static constexpr int side(int axis) { return axis == axes - 1 ? kAlong * kWarp : kLines; }
+  static constexpr int side(int axis) { return axis == axes - 1 ? kAlong * kWarp : kLines; }
 
-  __device__ static void locate(int word, int (&place)[axes]) {
+  static void locate(int word, int (&place)[axes]) {
     place[axes - 1] = word % kAlong * kWarp;
     int line = word / kAlong;
 #pragma unroll
@@ -52,15 +51,13 @@ struct TileSides {
 
 // A slot's sum in 32-bit words of kLimbBits, the last with a sign: for 4,096 runs 20 bits leave room.
 constexpr int kLimbBits = 20;
-template <int limbs, class Sum, class Emit>
-__device__ inline void emit_limbs(int word, Sum sum, Emit&& emit) {
+template <int limbs> void emit_limbs(int word, auto sum, auto&& emit) {
 #pragma unroll
   for (int k = 0; k < limbs - 1; ++k, sum >>= kLimbBits)
     emit(word + k, uint32_t(sum) & ((1u << kLimbBits) - 1));
   emit(word + limbs - 1, uint32_t(sum));
 }
-template <int axes>
-__device__ inline int64_t along(const int64_t (&place)[axes], int axis) {
+template <int axes> int64_t along(const int64_t (&place)[axes], int axis) {
   int64_t coordinate = place[0];
 #pragma unroll
   for (int k = 1; k < axes; ++k) coordinate = axis == k ? place[k] : coordinate;
@@ -76,22 +73,22 @@ struct SumOfSlot {
   int words[3] = {};  // with a sign, and how often they are added
   int64_t times[3] = {};
 
-  __device__ static SumOfSlot word(int word) {
+  static SumOfSlot word(int word) {
     SumOfSlot sum;
     sum.low = word, sum.low_times = 1;
     return sum;
   }
-  __device__ static SumOfSlot limbs(int first) {
+  static SumOfSlot limbs(int first) {
     SumOfSlot sum = word(first);
     sum.high = first + 1, sum.high_times = 1 << kLimbBits;
     return sum;
   }
-  __device__ static SumOfSlot extreme(int first, int64_t offset) {
+  static SumOfSlot extreme(int first, int64_t offset) {
     SumOfSlot sum = word(first);
     sum.is_most = true, sum.offset = offset;
     return sum;
   }
-  __device__ SumOfSlot plus(int word, int64_t often, int number = 0) const {
+  SumOfSlot plus(int word, int64_t often, int number = 0) const {
     SumOfSlot sum = *this;
 #pragma unroll
     for (int k = 0; k < 3; ++k)
@@ -99,7 +96,7 @@ struct SumOfSlot {
     return sum;
   }
 
-  __device__ void send(const uint32_t* slot, int64_t* row) const {
+  void send(const uint32_t* slot, int64_t* row) const {
     if (wide > 0) return send_wide(slot, row + row_word);
     int64_t total = offset + low_times * slot[low] + high_times * int32_t(slot[high]);
 #pragma unroll
@@ -111,7 +108,7 @@ struct SumOfSlot {
   }
 
  private:
-  __device__ static __int128 sum_of_limbs(const uint32_t* first, int limbs) {
+  static __int128 sum_of_limbs(const uint32_t* first, int limbs) {
     constexpr int kMost = 6;
     __int128 sum = 0;
 #pragma unroll
@@ -122,7 +119,7 @@ struct SumOfSlot {
     return sum;
   }
   // `words` begin limbs of a sum of 64 bits.
-  __device__ void send_wide(const uint32_t* slot, int64_t* to) const {
+  void send_wide(const uint32_t* slot, int64_t* to) const {
     constexpr int kLimbs = 3;
     __int128 sum = sum_of_limbs(slot + low, wide);
     if (times[0] != 0) sum += __int128(int64_t(sum_of_limbs(slot + words[0], kLimbs))) * times[0];
@@ -136,47 +133,42 @@ struct SumOfSlot {
 //    emit(word, at, emit)          calls emit(word, value) for the sums of a run that begins there
 //    describe(sum, word, corner)   how a sum of a row follows from the words of a slot, from a word on
 //    is_extreme(word)              whether the largest of a word is kept, instead of the sum
-template <class Value, int axes>
-struct TileValues;
+template <class Value, int axes> struct TileValues;
 
-template <int axes>
-struct TileValues<NoValue, axes> {
+template <int axes> struct TileValues<NoValue, axes> {
   using Columns = IntensityColumns<uint8_t>;  // any
   static constexpr int kSlot = 0, kRow = 0, kSums = 0;
 };
 
 // Common to both kinds of values: extremes, by keys, and products with coordinates.
-template <class Value, int axes, class Sum>
-struct TileExtremes {
+template <class Value, int axes, class Sum> struct TileExtremes {
   using Columns = IntensityColumns<Value>;
   using Key = typename Order<Value>::Key;
   Key low = Key(~Key(0)), high = 0;
   Sum of_run = 0, products = 0;
 
-  __device__ void meet(Value value) {
+  void meet(Value value) {
     const Key key = Order<Value>::key(value);
     low = key < low ? key : low;
     high = high < key ? key : high;
   }
-  __device__ Sum weighted(const int (&at)[axes], int axis) const {
+  Sum weighted(const int (&at)[axes], int axis) const {
     return at[axis] * of_run + (axis == axes - 1 ? products : 0);
   }
-  template <class Emit>
-  __device__ void emit_extremes(int word, Emit&& emit) const {
+  void emit_extremes(int word, auto&& emit) const {
     emit(word, uint32_t(Key(~low)));
     emit(word + 1, uint32_t(high));
   }
 };
 
 // Integers of up to 16 bits: a word of a row for each sum.
-template <class Value, int axes>
-struct TileValues : TileExtremes<Value, axes, int> {
+template <class Value, int axes> struct TileValues : TileExtremes<Value, axes, int> {
   static constexpr int kWeighted = 1, kSquares = kWeighted + 2 * axes, kLow = kSquares + 2, kSlot = kLow + 2;
   static constexpr int kSums = axes + 4, kRow = kSums;
   uint64_t squares = 0;
 
-  __device__ explicit TileValues(double) {}
-  __device__ bool add(Value given, int i) {
+  explicit TileValues(double) {}
+  bool add(Value given, int i) {
     const int value = given;
     this->meet(given);
     this->of_run += value;
@@ -184,26 +176,24 @@ struct TileValues : TileExtremes<Value, axes, int> {
     squares += uint32_t(value) * uint32_t(value);
     return true;
   }
-  template <class Emit>
-  __device__ void emit(int word, const int (&at)[axes], Emit&& emit) const {
+  void emit(int word, const int (&at)[axes], auto&& emit) const {
     emit(word, uint32_t(this->of_run));
 #pragma unroll
     for (int k = 0; k < axes; ++k) emit_limbs<2>(word + kWeighted + 2 * k, this->weighted(at, k), emit);
     emit_limbs<2>(word + kSquares, squares, emit);
     this->emit_extremes(word + kLow, emit);
   }
-  __device__ static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
+  static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
     if (sum > axes + 1) return SumOfSlot::extreme(word + kLow + sum - axes - 2, 0);
     if (sum > axes) return SumOfSlot::limbs(word + kSquares);
     if (sum > 0) return SumOfSlot::limbs(word + kWeighted + 2 * (sum - 1)).plus(word, along(corner, sum - 1));
     return SumOfSlot{}.plus(word, 1);
   }
-  __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
+  static constexpr bool is_extreme(int word) { return word >= kLow; }
 };
 
 // Floating-point numbers as whole numbers of `kFixedBits`: two words of a row for each sum.
-template <int axes>
-struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
+template <int axes> struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
   static constexpr int kValueLimbs = 3, kWeightedLimbs = 4, kSquareLimbs = 6;
   static constexpr int kWeighted = kValueLimbs, kSquares = kWeighted + kWeightedLimbs * axes,
                        kLow = kSquares + kSquareLimbs, kSlot = kLow + 2;
@@ -212,8 +202,8 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
   double scale;
   uint64_t squares_high = 0, squares_middle = 0, squares_low = 0;
 
-  __device__ explicit TileValues(double scale) : scale(scale) {}
-  __device__ bool add(float given, int i) {
+  explicit TileValues(double scale) : scale(scale) {}
+  bool add(float given, int i) {
     constexpr double kMagic = 0x1.8p52, kMost = double(int64_t(1) << kFixedBits);
     this->meet(given);
     const double number = double(given) * scale, rounded = number + kMagic;
@@ -229,20 +219,18 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
     squares_low += uint64_t(low) * low;
     return true;
   }
-  template <class Emit>
-  __device__ void emit(int word, const int (&at)[axes], Emit&& emit) const {
+  void emit(int word, const int (&at)[axes], auto&& emit) const {
     emit_limbs<kValueLimbs>(word, this->of_run, emit);
 #pragma unroll
     for (int k = 0; k < axes; ++k)
       emit_limbs<kWeightedLimbs>(word + kWeighted + kWeightedLimbs * k, this->weighted(at, k), emit);
-    emit_limbs<kSquareLimbs>(
-        word + kSquares,
+    emit_limbs<kSquareLimbs>(word + kSquares,
         (Wide(squares_high) << 2 * kHalfBits) + (Wide(squares_middle) << (kHalfBits + 1)) + squares_low,
         emit);
     this->emit_extremes(word + kLow, emit);
   }
   // Sums, unlike extremes, have two words of a row, and are added up by themselves.
-  __device__ static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
+  static SumOfSlot describe(int sum, int word, const int64_t (&corner)[axes]) {
     SumOfSlot described;
     if (sum > axes + 1) {
       described = SumOfSlot::extreme(word + kLow + sum - axes - 2, 0);
@@ -254,12 +242,11 @@ struct TileValues<float, axes> : TileExtremes<float, axes, int64_t> {
     described.low = word + (sum == 0 ? 0 : (sum > axes ? kSquares : kWeighted + kWeightedLimbs * (sum - 1)));
     return sum > 0 && sum <= axes ? described.plus(word, along(corner, sum - 1)) : described;
   }
-  __device__ static constexpr bool is_extreme(int word) { return word >= kLow; }
+  static constexpr bool is_extreme(int word) { return word >= kLow; }
 };
 
 // The words of a component, in a slot (32 bits) and in a row; those of values come last.
-template <class Value, int axes>
-struct TileWords {
+template <class Value, int axes> struct TileWords {
   using Values = TileValues<Value, axes>;
   static constexpr int kPairs = axes * (axes + 1) / 2;
   static constexpr int kFirst = 1, kProducts = kFirst + axes, kFirsts = kProducts + kPairs,
@@ -270,14 +257,14 @@ struct TileWords {
   static constexpr int kSlotBits = kStride > 32 ? 7 : 8, kSlots = 1 << kSlotBits;
   static constexpr int kBlocks = kStride > 28 ? 3 : 4;  // of a multiprocessor, by their registers
 
-  __device__ static constexpr bool is_extreme(int word) {
+  static constexpr bool is_extreme(int word) {
     if (word < kShapes) return word >= kFirsts;
     if constexpr (Values::kSlot > 0) return Values::is_extreme(word - kShapes);
     return false;
   }
 
   // How a sum of a row follows from a slot of a tile with this corner.
-  __device__ static SumOfSlot describe(int sum, const int64_t (&corner)[axes]) {
+  static SumOfSlot describe(int sum, const int64_t (&corner)[axes]) {
     SumOfSlot described = described_place(sum, corner);
     if constexpr (Values::kSlot > 0)
       if (sum >= kShapes) {
@@ -289,8 +276,8 @@ struct TileWords {
   }
 
  private:
-  __device__ static int side(int axis) { return TileSides<axes>::side(axis); }
-  __device__ static SumOfSlot described_place(int sum, const int64_t (&corner)[axes]) {
+  static int side(int axis) { return TileSides<axes>::side(axis); }
+  static SumOfSlot described_place(int sum, const int64_t (&corner)[axes]) {
     if (sum >= kEnds) return SumOfSlot::extreme(sum, along(corner, sum - kEnds));
     if (sum >= kFirsts) {
       const int k = sum - kFirsts;
@@ -325,14 +312,13 @@ struct SumTable {
 };
 
 // Numbers of components, below 2^26, and rows, below 2^20, in one, which the host finds by itself.
-__device__ inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
+inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
   constexpr int kRowBits = 20, kComponentBits = 26;
   return (call << kRowBits | rows) << kComponentBits | (components + 1);
 }
 
 // A label as 32 bits; one without a row as a number beyond all rows.
-template <class Label>
-__device__ inline uint32_t row_of(Label label) {
+template <class Label> uint32_t row_of(Label label) {
   return sizeof(Label) > 4 && uint64_t(label) >> 32 != 0 ? ~0u : uint32_t(label);
 }
 
@@ -341,8 +327,7 @@ struct QueuedRun {
   uint32_t place;  // in the tile, << 6 | length
 };
 
-template <class Label, class Value, int axes>
-struct Tile {
+template <class Label, class Value, int axes> struct Tile {
   using Sides = TileSides<axes>;
   using Words = TileWords<Value, axes>;
   using Values = TileValues<Value, axes>;
@@ -359,8 +344,8 @@ struct Tile {
   int first = 0;         // element
   int64_t corner[axes] = {};
 
-  __device__ Tile(const LabelRows<Label>& labels, const Extent& extent, const Value* values,
-                  const SumTable& table, int* owners, uint32_t* slots)
+  Tile(const LabelRows<Label>& labels, const Extent& extent, const Value* values, const SumTable& table,
+      int* owners, uint32_t* slots)
       : labels(labels), values(values), table(table), owners(owners), slots(slots) {
 #pragma unroll
     for (int k = kLast, stride = 1; k >= 0; --k) {
@@ -372,16 +357,16 @@ struct Tile {
                  lengths[kLast] % kFour == 0;
   }
 
-  __device__ static int tiles_along(int length, int axis) {
+  static int tiles_along(int length, int axis) {
     return (length + Sides::side(axis) - 1) / Sides::side(axis);
   }
-  __device__ int count() const {
+  int count() const {
     int tiles = 1;
 #pragma unroll
     for (int k = 0; k < axes; ++k) tiles *= tiles_along(lengths[k], k);
     return tiles;
   }
-  __device__ void begin(int number) {
+  void begin(int number) {
     first = 0;
 #pragma unroll
     for (int k = kLast; k >= 0; --k) {
@@ -396,7 +381,7 @@ struct Tile {
     for (int k = threadIdx.x; k < kSlots * Words::kStride; k += kTileThreads) slots[k] = 0;
   }
 
-  __device__ int index_of(const int (&place)[axes]) const {
+  int index_of(const int (&place)[axes]) const {
     int index = first + place[kLast];
 #pragma unroll
     for (int k = 0; k < kLast; ++k) index += place[k] * strides[k];
@@ -404,7 +389,7 @@ struct Tile {
   }
 
   // Reads the four labels of a lane; returns how many, or more, lie in the array.
-  __device__ int read(int word, FourLabels<Label>& four) const {
+  int read(int word, FourLabels<Label>& four) const {
     constexpr int kFour = FourLabels<Label>::kCount;
     int place[axes];
     Sides::locate(word, place);
@@ -423,9 +408,9 @@ struct Tile {
     return within;
   }
 
-  __device__ int* used() const { return owners + kSlots + 1; }
+  int* used() const { return owners + kSlots + 1; }
 
-  __device__ int slot_of(int label) const {
+  int slot_of(int label) const {
     int slot = int(uint32_t(label) * 2654435761u >> (32 - Words::kSlotBits));
     for (int probe = 0; probe < kTileProbes; ++probe, slot = (slot + 1) % kSlots) {
       int owner = InBlock::load(owners + slot);
@@ -439,8 +424,7 @@ struct Tile {
   }
 
   // Calls emit(word, value) for what a run adds to a slot; false if values cannot be added up.
-  template <class Emit>
-  __device__ bool measure(uint32_t place, Emit&& emit) const {
+  bool measure(uint32_t place, auto&& emit) const {
     const int n = int(place & ((1u << kLengthBits) - 1)), number = int(place >> kLengthBits);
     int at[axes];
     Sides::locate(number / kWarp, at);
@@ -469,7 +453,7 @@ struct Tile {
   }
 
   // Adds a run to the slot of its label, or to its row; returns whether it can be added.
-  __device__ bool add(const QueuedRun& run) const {
+  bool add(const QueuedRun& run) const {
     if (run.label >= uint32_t(table.capacity)) return false;
     const int slot = slot_of(int(run.label));
     if (slot < 0) {
@@ -494,7 +478,7 @@ struct Tile {
   }
 
   // Sends all slots, a sum a lane; returns one more than the largest label.
-  __device__ int send() const {
+  int send() const {
     constexpr int kLanes = Words::kSums <= kWarp / 2 ? kWarp / 2 : kWarp;
     static_assert(Words::kSums <= kWarp, "a lane has a sum");
     int rows = 0;
@@ -515,7 +499,7 @@ struct Tile {
 template <class Label, class Value, int axes>
 __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
     measure_tiles(LabelRows<Label> labels, int64_t lowest, Extent extent, const Value* __restrict__ values,
-                  SumTable table) {
+        SumTable table) {
   follow_launch();
   using Tile = conncomp::Tile<Label, Value, axes>;
   using Four = FourLabels<Label>;
@@ -597,8 +581,7 @@ __global__ void __launch_bounds__(kTableThreads) count_rows(SumTable table, RunT
   if (threadIdx.x == 0) runs.in_block[blockIdx.x] = present;
 }
 
-template <int = 0>
-__global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTable runs) {
+template <int = 0> __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTable runs) {
   follow_launch();
   const RowShare share(*table.rows_met);
   int64_t place = sum_of_first<kTableThreads>(blockIdx.x, runs.in_block);
@@ -618,9 +601,8 @@ __global__ void __launch_bounds__(kTableThreads) list_rows(SumTable table, RunTa
 }
 
 template <class Value, int axes>
-__device__ inline void write_values(const int64_t* words, const IntensityColumns<Value>& columns,
-                                    const SumTable& table, int64_t row, int64_t components, int64_t size,
-                                    const int64_t* box, double* reals) {
+void write_values(const int64_t* words, const IntensityColumns<Value>& columns, const SumTable& table,
+    int64_t row, int64_t components, int64_t size, const int64_t* box, double* reals) {
   using Key = typename Order<Value>::Key;
   constexpr int kWidth = kIsReal<Value> ? 2 : 1;
   const auto wide_at = [&](int sum) {  // of a row
@@ -655,10 +637,9 @@ __device__ inline void write_values(const int64_t* words, const IntensityColumns
 }
 
 // Writes a component's columns from its row. Not unrolled: fetching code takes longer than one run of it.
-template <class Value, int axes, class ValueColumns>
-__device__ inline void write_component(int64_t* words, const SumTable& table, int64_t number,
-                                       int64_t components, const ShapeColumns& shapes,
-                                       const ValueColumns& values, double* reals) {
+template <class Value, int axes>
+void write_component(int64_t* words, const SumTable& table, int64_t number, int64_t components,
+    const ShapeColumns& shapes, const auto& values, double* reals) {
   using Words = TileWords<Value, axes>;
   const int64_t size = words[0];
   shapes.sizes[number] = size;
@@ -691,9 +672,8 @@ __device__ inline void write_component(int64_t* words, const SumTable& table, in
 // Writes all columns, and clears rows; nothing if there are other components than `made_for`. A warp reads 32
 // rows side by side.
 template <class Value, int axes>
-__global__ void __launch_bounds__(kColumnThreads)
-    write_tile_columns(SumTable table, RunTable runs, ShapeColumns shapes,
-                       typename TileValues<Value, axes>::Columns values, double* reals) {
+__global__ void __launch_bounds__(kColumnThreads) write_tile_columns(SumTable table, RunTable runs,
+    ShapeColumns shapes, typename TileValues<Value, axes>::Columns values, double* reals) {
   follow_launch();
   using Words = TileWords<Value, axes>;
   constexpr int kPairs = (Words::kRow + 1) / 2, kStride = 2 * kPairs + 1;
@@ -733,4 +713,4 @@ __global__ void __launch_bounds__(kColumnThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -13,7 +13,7 @@ struct Barrier {
   uint32_t* arrived;  // how often a block was there; 0 at first
   uint32_t parts, wanted;
 
-  __device__ void wait() {
+  void wait() {
     __syncthreads();
     if (parts == 1) return;
     wanted += parts;
@@ -29,11 +29,10 @@ struct Barrier {
 };
 
 // Uses the hardware barrier where the blocks form a cluster, which takes a third of a microsecond.
-template <bool in_cluster>
-struct PartsBarrier : Barrier {
-  __device__ PartsBarrier(uint32_t* arrived, uint32_t parts) : Barrier{arrived, parts, 0} {}
+template <bool in_cluster> struct PartsBarrier : Barrier {
+  PartsBarrier(uint32_t* arrived, uint32_t parts) : Barrier{arrived, parts, 0} {}
 
-  __device__ void wait() {
+  void wait() {
     if constexpr (in_cluster)
       if (wait_for_cluster()) return;
     Barrier::wait();
@@ -45,15 +44,14 @@ class GridBarrier {
  public:
   static constexpr int kWords = 4;  // of memory, 0 at first
 
-  __device__ explicit GridBarrier(uint32_t* memory)
-      : barrier_{memory, gridDim.x, 0}, raised_(memory + 1), turn_(0) {}
+  explicit GridBarrier(uint32_t* memory) : barrier_{memory, gridDim.x, 0}, raised_(memory + 1), turn_(0) {}
 
-  __device__ void wait() { barrier_.wait(); }
+  void wait() { barrier_.wait(); }
   // From here on for this block alone: the other blocks have returned or will return.
-  __device__ void go_on_alone() { barrier_.parts = 1; }
+  void go_on_alone() { barrier_.parts = 1; }
 
   // Whether any thread of the grid sets `flag`: one flag is cleared, one read and one raised, in turns.
-  __device__ bool any(bool flag) {
+  bool any(bool flag) {
     const bool is_raised = __syncthreads_or(flag);
     if (gridDim.x == 1) return is_raised;
     const int next = turn_ == 2 ? 0 : turn_ + 1;
@@ -73,4 +71,4 @@ class GridBarrier {
   int turn_;
 };
 
-}  // namespace conncomp
+}

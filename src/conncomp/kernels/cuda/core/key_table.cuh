@@ -11,20 +11,16 @@ namespace conncomp {
 constexpr int kMostProbes = 128;
 
 // The key of a slot, which may hold more.
-template <class Key>
-__device__ Key* key_of(Key* slot) {
-  return slot;
-}
+template <class Key> Key* key_of(Key* slot) { return slot; }
 
-template <class Key, class Slot = Key>
-struct KeyTable {
+template <class Key, class Slot = Key> struct KeyTable {
   KeyHash hash;
   int bits;  // of the number of slots
   Key empty;
   Slot* slots;
 
   // The slot of a key, which the key takes if it has none; -1 if no slot within reach is empty.
-  __device__ int64_t take(Key key) const {
+  int64_t take(Key key) const {
     return probe(key, [this, key](Key* at) {
       const Key seen = Shared::load(at);
       return seen == empty ? Shared::compare_exchange(at, empty, key) : seen;
@@ -32,15 +28,14 @@ struct KeyTable {
   }
 
   // The slot of a key, or -1; nobody may add keys meanwhile.
-  __device__ int64_t find(Key key) const {
+  int64_t find(Key key) const {
     if (key == empty) return -1;
     const int64_t slot = probe(key, [](const Key* at) { return __ldg(at); });
     return slot >= 0 && __ldg(key_of(slots + slot)) == key ? slot : -1;
   }
 
  private:
-  template <class Look>
-  __device__ int64_t probe(Key key, Look&& look) const {
+  int64_t probe(Key key, auto&& look) const {
     const int64_t last = (int64_t(1) << bits) - 1;
     int64_t slot = hash.slot(uint64_t(key), bits);
     for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {
@@ -51,4 +46,4 @@ struct KeyTable {
   }
 };
 
-}  // namespace conncomp
+}

@@ -18,14 +18,12 @@ constexpr int kResidentThreads = 1536;
 #else
 constexpr int kResidentThreads = 2048;
 #endif
-CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
+constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
-template <bool first, class A, class B>
-struct Either {
+template <bool first, class A, class B> struct Either {
   using Type = A;
 };
-template <class A, class B>
-struct Either<false, A, B> {
+template <class A, class B> struct Either<false, A, B> {
   using Type = B;
 };
 
@@ -38,7 +36,7 @@ struct Either<false, A, B> {
 
 // Waits until the launch before has ended, and lets blocks of the next one start early and wait here.
 // Recorded kernels (Gpu.repeat) begin with it, so each sees what all before it wrote.
-__device__ inline void follow_launch() {
+inline void follow_launch() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -46,7 +44,7 @@ __device__ inline void follow_launch() {
 }
 
 // Waits for all threads of a cluster; false where the GPU has no clusters.
-__device__ inline bool wait_for_cluster() {
+inline bool wait_for_cluster() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   __syncwarp();
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
@@ -59,9 +57,8 @@ __device__ inline bool wait_for_cluster() {
 
 // Calls body(0), ..., body(count - 1). Not a loop: NVRTC unrolls loops late, and until then it treats what
 // they index as memory, and does not simplify by constants.
-template <int count, class Body>
-CONNCOMP_ANYWHERE constexpr void unrolled(Body&& body) {
-  static_assert(count <= 6, "");
+template <int count> constexpr void unrolled(auto&& body) {
+  static_assert(count <= 6);
   if constexpr (count > 0) body(0);
   if constexpr (count > 1) body(1);
   if constexpr (count > 2) body(2);
@@ -70,7 +67,7 @@ CONNCOMP_ANYWHERE constexpr void unrolled(Body&& body) {
   if constexpr (count > 5) body(5);
 }
 
-__device__ inline uint32_t warp_or(uint32_t bits) {
+inline uint32_t warp_or(uint32_t bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
   return bits;
@@ -79,7 +76,7 @@ __device__ inline uint32_t warp_or(uint32_t bits) {
 #endif
 }
 
-__device__ inline int warp_sum(int number) {
+inline int warp_sum(int number) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) number += __shfl_xor_sync(kAllLanes, number, step);
   return number;
@@ -88,9 +85,9 @@ __device__ inline int warp_sum(int number) {
 #endif
 }
 
-__device__ inline int lane() { return int(threadIdx.x % kWarp); }
+inline int lane() { return int(threadIdx.x % kWarp); }
 
-__device__ inline uint32_t lanes_up_to_this() {
+inline uint32_t lanes_up_to_this() {
 #ifdef __CUDA_ARCH__
   uint32_t lanes;  // not to be worked out again for each row
   asm volatile("mov.u32 %0, %%lanemask_le;" : "=r"(lanes));
@@ -101,14 +98,14 @@ __device__ inline uint32_t lanes_up_to_this() {
 }
 
 // How many of some lanes come before this one.
-__device__ inline int rank_in(uint32_t lanes) { return __popc(lanes & ((1u << lane()) - 1)); }
+inline int rank_in(uint32_t lanes) { return __popc(lanes & ((1u << lane()) - 1)); }
 
-__device__ inline int lowest(uint64_t bits) { return __ffsll((long long)(bits)) - 1; }
-__device__ inline int lowest(uint32_t bits) { return __ffs(int(bits)) - 1; }
-__device__ inline uint64_t lowest_bit(uint64_t bits) { return bits & (0 - bits); }
-__device__ inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
+inline int lowest(uint64_t bits) { return __ffsll((long long)(bits)) - 1; }
+inline int lowest(uint32_t bits) { return __ffs(int(bits)) - 1; }
+inline uint64_t lowest_bit(uint64_t bits) { return bits & (0 - bits); }
+inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
 // The place of the highest set bit, of which there is one.
-__device__ inline int highest_bit(uint32_t bits) {
+inline int highest_bit(uint32_t bits) {
 #ifdef __CUDA_ARCH__
   int place;
   asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(bits));
@@ -119,14 +116,13 @@ __device__ inline int highest_bit(uint32_t bits) {
 }
 
 // A thread among all of a one-dimensional grid; kernels stride by the grid, so any grid does all work.
-__device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
+inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
 
 // Writes a number to pinned memory, which the host polls. Cost in a graph: a microsecond.
-template <int = 0>
-__global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
+template <int = 0> __global__ void tell_number(const int64_t* __restrict__ number, int64_t* answer) {
   follow_launch();
   *static_cast<volatile int64_t*>(answer) = *number;
 }
 
-}  // namespace conncomp
+}

@@ -16,7 +16,7 @@ constexpr int kLabelsAtOnce = 4;  // that a thread loads before it looks at them
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     mark_roots(int64_t count, int64_t words, int64_t chunk, const Index* __restrict__ labels,
-               uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+        uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
   constexpr int kWordsOfBlock = kWordThreads / kWarp * kLabelsAtOnce;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
@@ -42,24 +42,23 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-template <class Index>
-struct RootBits {
+template <class Index> struct RootBits {
   int64_t count, items;
   const uint32_t* roots_of_word;
   const Index* number_of_word;
 
-  __device__ Index label_of(Index root) const {
+  Index label_of(Index root) const {
     return label_of_bit(roots_of_word, number_of_word, root / kRootWord, int(root % kRootWord));
   }
   // The number of roots below an index, which may be `count`.
-  __device__ int64_t below(int64_t index) const {
+  int64_t below(int64_t index) const {
     if (index == 0) return 0;
     const int64_t word = (index - 1) / kRootWord;
     const int bits = int(index - word * kRootWord);  // of that word are below: from 1 to 32
     return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kRootWord - bits)));
   }
   // Sets components[n] to the number of roots of item n. All threads of the grid call it.
-  __device__ void count_in_items(int64_t* components) const {
+  void count_in_items(int64_t* components) const {
     const int64_t length = count / items;
     for (int64_t item = grid_thread(); item < items; item += grid_threads())
       components[item] = below((item + 1) * length) - below(item * length);
@@ -69,14 +68,13 @@ struct RootBits {
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     count_roots(int64_t count, int64_t items, const uint32_t* __restrict__ roots_of_word,
-                const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
+        const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
   follow_launch();
   RootBits<Index>{count, items, roots_of_word, number_of_word}.count_in_items(components);
 }
 
 // Replaces each root by label_of(index, root), and anything else by 0.
-template <class Index, class LabelOf>
-__device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& label_of) {
+template <class Index> void replace_roots(int64_t count, Index* labels, auto&& label_of) {
   const int64_t step = grid_threads();
   for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
     Index root[kLabelsAtOnce];
@@ -95,10 +93,9 @@ __device__ inline void replace_roots(int64_t count, Index* labels, LabelOf&& lab
 
 // For one item nothing is divided, which takes two thirds of the time to compile.
 template <class Index, bool several>
-__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
-    number_labels(int64_t count, int64_t items, Index first, Index* labels,
-                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
-                  int64_t* __restrict__ components) {
+__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads)) number_labels(int64_t count,
+    int64_t items, Index first, Index* labels, const uint32_t* __restrict__ roots_of_word,
+    const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
   follow_launch();
   const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
   if constexpr (several) {
@@ -109,23 +106,22 @@ __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
     });
   } else {
     if (grid_thread() == 0) *components = roots.below(count);
-    replace_roots(count, labels,
-                  [&](Index, Index root) { return Index(roots.label_of(root) - Index(1 - first)); });
+    replace_roots(
+        count, labels, [&](Index, Index root) { return Index(roots.label_of(root) - Index(1 - first)); });
   }
 }
 
 // The same for one item of so few words that each block numbers them itself.
 template <class Index>
-__global__ void __launch_bounds__(kWordThreads)
-    number_few_labels(int64_t count, Index first, Index* labels, const uint32_t* __restrict__ roots_of_word,
-                      int64_t* __restrict__ components) {
+__global__ void __launch_bounds__(kWordThreads) number_few_labels(int64_t count, Index first, Index* labels,
+    const uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ components) {
   __shared__ NumberedWords<kWordThreads> words;
   follow_launch();
   const int words_of_item = int((count + kRootWord - 1) / kRootWord);
   const int total = words.count(words.load(roots_of_word, words_of_item), words_of_item);
   if (grid_thread() == 0) *components = total;
   replace_roots(count, labels,
-                [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
+      [&](Index, Index root) { return Index(Index(words.label(int(root))) - Index(1 - first)); });
 }
 
 template <class Index>
@@ -139,4 +135,4 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-}  // namespace conncomp
+}

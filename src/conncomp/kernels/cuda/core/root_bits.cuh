@@ -13,8 +13,7 @@ constexpr int kRootWord = 32;  // bits of a word of roots
 constexpr int kWordThreads = 256;
 
 // Points an entry to its root, complemented, which is returned; other entries may be settled already.
-template <class Index>
-__device__ inline Index settle_entry(Index* parent, Index entry) {
+template <class Index> Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
   for (Index above; (above = Shared::load(parent + root)) < root; root = above)
     if (above < 0) {
@@ -29,7 +28,7 @@ __device__ inline Index settle_entry(Index* parent, Index entry) {
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     number_words(int64_t words, int64_t chunk, const uint32_t* __restrict__ roots_of_word,
-                 const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
+        const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
   follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     Index number = 1 + sum_of_first<kWordThreads, Index>(part, roots_in_chunk);
@@ -45,8 +44,7 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 template <class Index>
-__device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word,
-                                     int bit) {
+Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word, int bit) {
   return number_of_word[word] + Index(__popc(roots_of_word[word] & ((1u << bit) - 1)));
 }
 
@@ -54,10 +52,9 @@ __device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index*
 enum class LabelKind { kRoots, kNumbers, kNumbersOfBlock };
 
 // Numbers all words of a small item in each block that needs them, which saves a launch.
-template <int threads>
-struct NumberedWords {
+template <int threads> struct NumberedWords {
   static constexpr int kMost = 2048, kOfThread = kMost / threads;
-  static_assert(threads % kOfThread == 0, "");
+  static_assert(threads % kOfThread == 0);
   struct Loaded {
     uint32_t word[kOfThread];
   };
@@ -65,9 +62,9 @@ struct NumberedWords {
   int32_t number[kMost + threads];
 
   // The place of a word, chosen to avoid bank conflicts.
-  __device__ static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
+  static int place(int word) { return word + int(uint32_t(word) / kOfThread); }
 
-  __device__ static Loaded load(const uint32_t* roots_of_word, int words) {
+  static Loaded load(const uint32_t* roots_of_word, int words) {
     Loaded loaded;
 #pragma unroll
     for (int k = 0; k < kOfThread; ++k) {
@@ -77,7 +74,7 @@ struct NumberedWords {
     return loaded;
   }
   // Numbers the words; returns the number of components. All threads of a block call it.
-  __device__ int count(const Loaded& loaded, int words) {
+  int count(const Loaded& loaded, int words) {
     const int first = int(threadIdx.x) * kOfThread;
     const bool has_words = first < words;
 #pragma unroll
@@ -99,27 +96,26 @@ struct NumberedWords {
     __syncthreads();
     return components;
   }
-  __device__ int32_t label(int root) const {
+  int32_t label(int root) const {
     const uint32_t bit = root;
     return label_of_bit(roots, number, place(int(bit / kRootWord)), int(bit % kRootWord));
   }
 };
 
-template <bool consecutive, class Index>
-struct LabelOfRoot {
+template <bool consecutive, class Index> struct LabelOfRoot {
   int64_t length, columns;  // of a row, in indices and in words
   const uint32_t* roots_of_word;
   const Index* number_of_word;
 
-  __device__ Index operator()(Index root) const {
+  Index operator()(Index root) const {
     if constexpr (consecutive) {
       const Index row = root / Index(length), x = root - row * Index(length);
-      return label_of_bit(roots_of_word, number_of_word, int64_t(row) * columns + x / kRootWord,
-                          int(x % kRootWord));
+      return label_of_bit(
+          roots_of_word, number_of_word, int64_t(row) * columns + x / kRootWord, int(x % kRootWord));
     } else {
       return root;
     }
   }
 };
 
-}  // namespace conncomp
+}

@@ -12,29 +12,24 @@
 namespace conncomp {
 
 // One thread calls it before sweep 0, which is due if `due`, or if a change is reported for sweep -1.
-__device__ inline void start_sweeps(int64_t* last_change, bool due = true) { *last_change = due ? -1 : -2; }
+inline void start_sweeps(int64_t* last_change, bool due = true) { *last_change = due ? -1 : -2; }
 
 // Whether a sweep has changed anything so far; reports of the present launch may be missing.
-__device__ inline bool has_changed(const int64_t* last_change, int64_t sweep) {
+inline bool has_changed(const int64_t* last_change, int64_t sweep) {
   return Shared::load(last_change) >= sweep;
 }
 
-__device__ inline bool is_due(const int64_t* last_change, int64_t sweep) {
-  return has_changed(last_change, sweep - 1);
-}
+inline bool is_due(const int64_t* last_change, int64_t sweep) { return has_changed(last_change, sweep - 1); }
 
-__device__ inline void report_change(int64_t* last_change, int64_t sweep) {
-  Shared::store(last_change, sweep);
-}
+inline void report_change(int64_t* last_change, int64_t sweep) { Shared::store(last_change, sweep); }
 
 // Called by all threads of a block: whether this one has changed something.
-__device__ inline void report_changes(int64_t* last_change, int64_t sweep, bool changed) {
+inline void report_changes(int64_t* last_change, int64_t sweep, bool changed) {
   if (__syncthreads_or(changed) && threadIdx.x == 0) report_change(last_change, sweep);
 }
 
 // Lowers the higher of two labels to the other; returns whether they differed.
-template <class Memory, class Label, class Place>
-__device__ inline bool lower_higher(Label* labels, Place u, Place v) {
+template <class Memory, class Label, class Place> bool lower_higher(Label* labels, Place u, Place v) {
   const Label a = Memory::load(labels + u), b = Memory::load(labels + v);
   if (a == b) return false;
   if (a < b)
@@ -45,10 +40,9 @@ __device__ inline bool lower_higher(Label* labels, Place u, Place v) {
 }
 
 // Calls sweep() by all threads of a block, with barriers between, until it returns false to all of them.
-template <class Sweep>
-__device__ inline void sweep_in_block(Sweep&& sweep) {
+void sweep_in_block(auto&& sweep) {
   while (__syncthreads_or(sweep())) {
   }
 }
 
-}  // namespace conncomp
+}

@@ -5,20 +5,18 @@
 
 namespace conncomp {
 
-template <class Value>
-__device__ inline Value warp_sum(Value value) {
+template <class Value> Value warp_sum(Value value) {
   for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
   return value;
 }
 
-__device__ inline uint64_t warp_or(uint64_t bits) {
+inline uint64_t warp_or(uint64_t bits) {
   for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
   return bits;
 }
 
 // The sum of the values of the threads up to this one.
-template <class Value>
-__device__ inline Value warp_scan(Value value) {
+template <class Value> Value warp_scan(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value += before;
@@ -33,8 +31,7 @@ struct Stretch {
 };
 
 // The stretch of equal values of each lane; one also begins where `begins` is set, as at a line of an array.
-template <class T>
-__device__ inline Stretch stretch_of(T value, bool begins = false) {
+template <class T> Stretch stretch_of(T value, bool begins = false) {
   const T left = __shfl_up_sync(kAllLanes, value, 1);
   const bool first = lane() == 0 || value != left || begins;
   const unsigned int later = __ballot_sync(kAllLanes, first) >> lane() >> 1;
@@ -42,8 +39,7 @@ __device__ inline Stretch stretch_of(T value, bool begins = false) {
 }
 
 // Combines the values of a stretch; its first lane gets the result.
-template <class T, class Combine>
-__device__ inline T over_stretch(T value, int length, Combine&& combine) {
+template <class T> T over_stretch(T value, int length, auto&& combine) {
   for (int step = 1; step < kWarp; step *= 2) {
     const T other = __shfl_down_sync(kAllLanes, value, step);
     if (step < length) value = combine(value, other);
@@ -52,35 +48,28 @@ __device__ inline T over_stretch(T value, int length, Combine&& combine) {
 }
 
 // Collects items until each lane has one; `most` times 32 have room. All lanes call, and keep the count.
-template <class Item, int most = 2>
-struct TasksOfWarp {
+template <class Item, int most = 2> struct TasksOfWarp {
   Item item[most * kWarp];
 
   // Adds one item of each lane that `has` one; returns the new count.
-  __device__ int push(int count, bool has, const Item& added) {
+  int push(int count, bool has, const Item& added) {
     const unsigned int lanes = __ballot_sync(kAllLanes, has);
     if (has) item[count + rank_in(lanes)] = added;
     return count + __popc(lanes);
   }
   // Calls body(item, true) while each lane has one; returns how many are left.
-  template <class Body>
-  __device__ int take(int count, Body&& body) {
+  int take(int count, auto&& body) {
     while (count >= kWarp) count = take_some(count, kWarp, body);
     return count;
   }
   // Calls body(item, whether there is one) for those left.
-  template <class Body>
-  __device__ void finish(int count, Body&& body) {
+  void finish(int count, auto&& body) {
     if (count > 0) take_some(count, count, body);
   }
-  template <class Body>
-  __device__ int add(int count, bool has, const Item& added, Body&& body) {
-    return take(push(count, has, added), body);
-  }
+  int add(int count, bool has, const Item& added, auto&& body) { return take(push(count, has, added), body); }
 
  private:
-  template <class Body>
-  __device__ int take_some(int count, int taken, Body&& body) {
+  int take_some(int count, int taken, auto&& body) {
     __syncwarp();
     const Item of_lane = item[count - taken + lane()];
     __syncwarp();
@@ -93,8 +82,7 @@ struct TasksOfWarp {
 constexpr int kFewWarps = 8;  // whose sums each thread adds up as fast as a warp scans them
 
 // Returns the sum over earlier threads of the block, all of which call; `total` is the sum of all.
-template <int threads, class Sum, class Value>
-__device__ inline Sum block_scan(Value value, Sum& total) {
+template <int threads, class Sum> Sum block_scan(auto value, Sum& total) {
   constexpr int kWarps = threads / kWarp;
   __shared__ Sum sums[kWarps];
   const Sum sum = warp_scan(Sum(value));
@@ -116,8 +104,7 @@ __device__ inline Sum block_scan(Value value, Sum& total) {
 }
 
 // Returns the sum of `value` over the block, at most `threads` threads, all of which call it.
-template <int threads, class Value>
-__device__ inline Value block_sum(Value value) {
+template <int threads, class Value> Value block_sum(Value value) {
   constexpr int kWarps = threads / kWarp;
   __shared__ Value sums[kWarps];
   value = warp_sum(value);
@@ -128,12 +115,11 @@ __device__ inline Value block_sum(Value value) {
 }
 
 // Returns the sum of the first `count` values. All threads of the block call it.
-template <int threads, class Sum = int64_t>
-__device__ inline Sum sum_of_first(int64_t count, const int64_t* values) {
+template <int threads, class Sum = int64_t> Sum sum_of_first(int64_t count, const int64_t* values) {
   Sum sum = 0;
 #pragma unroll 1
   for (int64_t k = threadIdx.x; k < count; k += threads) sum += Sum(values[k]);
   return block_sum<threads>(sum);
 }
 
-}  // namespace conncomp
+}

@@ -15,8 +15,7 @@ namespace conncomp {
 constexpr int kStrongThreads = 512;
 constexpr int64_t kSmallestShare = 4096;  // of arcs, that a block takes
 
-template <class Vertex>
-struct ArcList {
+template <class Vertex> struct ArcList {
   Vertex *sources, *targets;
   int64_t count;
 };
@@ -25,7 +24,7 @@ struct ArcList {
 struct Share {
   int64_t begin, end;
 
-  __device__ explicit Share(int64_t count, int64_t smallest = kWarp) {
+  explicit Share(int64_t count, int64_t smallest = kWarp) {
     // In words, fewer than 2^32 wherever arcs have room: a division of 64 bits is long.
     const uint32_t words = uint32_t((count + kWarp - 1) / kWarp);
     const int64_t fair = int64_t((words + gridDim.x - 1) / gridDim.x) * kWarp;
@@ -37,24 +36,22 @@ struct Share {
 
 // Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
 // compiler.
-template <class Visit>
-__device__ inline void visit_of_grid(int64_t count, Visit&& visit) {
+void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
 }
 
 // Calls visit(row) by all threads of a block for each row of its share, of an index a thread.
-template <class Visit>
-__device__ inline void visit_rows(const Share& share, Visit&& visit) {
+void visit_rows(const Share& share, auto&& visit) {
 #pragma unroll 1
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) visit(row);
 }
 
 // Calls visit(u, v) by whole warps for several arcs of a share each; behind its end these are the last arc.
-template <int count, class Vertex, class Visit>
-__device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, Visit&& visit) {
+template <int count, class Vertex>
+void visit_ends(const ArcList<const Vertex>& arcs, const Share& share, auto&& visit) {
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
-       row += count * kStrongThreads) {
+      row += count * kStrongThreads) {
     Vertex u[count], v[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) {
@@ -67,24 +64,19 @@ __device__ inline void visit_ends(const ArcList<const Vertex>& arcs, const Share
 }
 
 // Called, not inlined, as copies are a sixth of what cut_arcs takes to compile.
-template <int = 0>
-CONNCOMP_PHASE void meet(GridBarrier& barrier) {
-  barrier.wait();
-}
-template <int = 0>
-CONNCOMP_PHASE int64_t sum_of_block(int64_t value) {
+template <int = 0> CONNCOMP_PHASE void meet(GridBarrier& barrier) { barrier.wait(); }
+template <int = 0> CONNCOMP_PHASE int64_t sum_of_block(int64_t value) {
   return block_sum<kStrongThreads>(value);
 }
-template <int = 0>
-CONNCOMP_PHASE int scan_of_block(int value, int& total) {
+template <int = 0> CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
 // Returns the sum over the blocks before, and that over all in `total`. All blocks meet. Called, to compile
 // faster.
 template <int = 0>
-CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
-                                 GridBarrier& barrier) {
+CONNCOMP_PHASE int64_t grid_scan(
+    int64_t value, int64_t& total, int64_t* sums_of_blocks, GridBarrier& barrier) {
   value = sum_of_block(value);
   if (threadIdx.x == 0) sums_of_blocks[blockIdx.x] = value;
   barrier.wait();
@@ -98,10 +90,9 @@ CONNCOMP_PHASE int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of
 }
 
 // Copies arcs that keeping.keeps(u, v) in order, by keeping.write(); returns their number. All blocks meet.
-template <class Vertex, class Keeping>
+template <class Vertex>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
-                                 uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
-                                 Keeping keeping) {
+    uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier, auto keeping) {
   const Share share(arcs.count, kSmallestShare);
   int64_t kept_by_thread = 0;
   visit_rows(share, [&](int64_t row) {
@@ -127,18 +118,16 @@ CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kep
 }
 
 // Arcs by their ends: those of v, along or against them, lead to ends[begin(v)] and so on.
-template <class Vertex>
-struct EndsOfVertices {
+template <class Vertex> struct EndsOfVertices {
   const int64_t *begins, *row_ends;
   const Vertex* ends;
 
-  __device__ int64_t begin(Vertex v) const { return begins[v]; }
-  __device__ int64_t end(Vertex v) const { return row_ends[v]; }
+  int64_t begin(Vertex v) const { return begins[v]; }
+  int64_t end(Vertex v) const { return row_ends[v]; }
 };
 
 // From the lengths of rows to where they begin. All blocks meet.
-__device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks,
-                              GridBarrier& barrier) {
+inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks, GridBarrier& barrier) {
   const Share share(vertices);
   int64_t sum = 0, all;
 #pragma unroll 1
@@ -158,8 +147,7 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
 // Sorts the ends of arcs by where they start; rows begin where those before end. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
-                                                int64_t vertices, int64_t* begins, Vertex* sorted,
-                                                int64_t* sums_of_blocks, GridBarrier& barrier) {
+    int64_t vertices, int64_t* begins, Vertex* sorted, int64_t* sums_of_blocks, GridBarrier& barrier) {
   int64_t* const row_ends = begins + 1;
   visit_of_grid(vertices + 1, [=](int64_t v) { begins[v] = 0; });
   meet(barrier);
@@ -174,9 +162,8 @@ CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* star
 
 // The rows of a list in the order of its sources. All blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(ArcList<const Vertex> arcs, int64_t vertices,
-                                                    int64_t* begins, int64_t* row_ends,
-                                                    GridBarrier& barrier) {
+CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(
+    ArcList<const Vertex> arcs, int64_t vertices, int64_t* begins, int64_t* row_ends, GridBarrier& barrier) {
   visit_of_grid(vertices, [=](int64_t v) { begins[v] = row_ends[v] = 0; });
   meet(barrier);
   visit_of_grid(arcs.count, [=](int64_t arc) {
@@ -194,7 +181,7 @@ constexpr int64_t kFewArcs = 16;  // for so many vertices one, so that trimming 
 constexpr int64_t kManyArcs = 4;  // a vertex, so that jumps by vertices cost less
 
 // Where trimming pays, as far as numbers of arcs tell.
-__device__ inline bool are_few(int64_t arcs, int64_t vertices) {
+inline bool are_few(int64_t arcs, int64_t vertices) {
   return arcs > vertices / kFewArcs && arcs < kManyArcs * vertices;
 }
 
@@ -206,23 +193,17 @@ constexpr int64_t kCutArcs = 1, kContractChains = 2;
 constexpr int64_t kUniteMutual = 4;  // and chains are contracted
 
 // Two bits for each vertex.
-template <class Vertex>
-struct BitPairs {
+template <class Vertex> struct BitPairs {
   uint32_t* words;
 
-  __device__ uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
-  __device__ static uint32_t pick(uint32_t word, Vertex v) {
-    return word >> 2 * int(v % kVerticesOfWord) & 3;
-  }
-  __device__ uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
-  __device__ void add(Vertex v, uint32_t bits) const {
-    Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord));
-  }
+  uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
+  static uint32_t pick(uint32_t word, Vertex v) { return word >> 2 * int(v % kVerticesOfWord) & 3; }
+  uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
+  void add(Vertex v, uint32_t bits) const { Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord)); }
 };
 
 // What the blocks share beside arcs; 0 at first, but for the pivot and the member.
-template <class Vertex>
-struct StrongState {
+template <class Vertex> struct StrongState {
   int64_t first_steps;  // the sum of those that have anything to do; the host reads it
   uint32_t barrier[GridBarrier::kWords];
   uint32_t barrier_of_first[GridBarrier::kWords];  // of the first step
@@ -240,9 +221,9 @@ struct StrongState {
 };
 
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
-template <class Pointer, class Vertex>
-__device__ inline bool leads_back(const ArcList<const Vertex>& arcs, const Pointer* indptr, Vertex u,
-                                  Vertex v, int64_t most_arcs) {
+template <class Vertex>
+bool leads_back(
+    const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v, int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
   bool does = false;
@@ -251,8 +232,7 @@ __device__ inline bool leads_back(const ArcList<const Vertex>& arcs, const Point
 }
 
 // The memory of strong_components. Laid out as in strong_components.py.
-template <class Vertex>
-struct StrongMemory {
+template <class Vertex> struct StrongMemory {
   Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
   Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first
   int64_t* row_ends;                      // two of each vertex, and two more
@@ -264,34 +244,31 @@ struct StrongMemory {
 };
 
 // Extremes are where rows will end.
-template <class Vertex>
-__device__ inline Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
+template <class Vertex> Extremes<Vertex> extremes_in(const StrongMemory<Vertex>& memory) {
   return {reinterpret_cast<Vertex*>(memory.row_ends)};
 }
 
 // Arcs that are left, and two lists that they are copied to by turns.
-template <class Vertex>
-struct KeptArcs {
+template <class Vertex> struct KeptArcs {
   ArcList<const Vertex> arcs;
   ArcList<Vertex> next, spare;
 
-  __device__ KeptArcs(const ArcList<const Vertex>& arcs, const StrongMemory<Vertex>& memory)
+  KeptArcs(const ArcList<const Vertex>& arcs, const StrongMemory<Vertex>& memory)
       : arcs(arcs),
         next{memory.next_sources, memory.next_targets, 0},
         spare{memory.spare_sources, memory.spare_targets, 0} {}
   // All blocks meet.
-  template <class Keeping>
-  __device__ void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const Keeping& keeping) {
+  void keep(const StrongMemory<Vertex>& memory, GridBarrier& barrier, const auto& keeping) {
     const int64_t kept = keep_arcs(arcs, next, memory.bits, memory.sums_of_blocks, barrier, keeping);
     arcs = {next.sources, next.targets, kept};
     swap_values(next, spare);
   }
   // Tells strong_components which arcs are left, whose extremes are final.
-  __device__ void tell(const StrongMemory<Vertex>& memory) const {
+  void tell(const StrongMemory<Vertex>& memory) const {
     memory.state->kept = arcs.count;
     memory.state->are_in_spare = arcs.sources == memory.spare_sources;
     memory.state->is_settled = 1;
   }
 };
 
-}  // namespace conncomp
+}

@@ -25,8 +25,7 @@ constexpr int kMidRow = 128;  // the longest row that is a warp's
 constexpr int kHub = 4096;    // the longest row that is a block's
 
 // The arcs that sample_arcs has left over.
-template <class Index>
-struct Remainder {
+template <class Index> struct Remainder {
   int64_t rows;       // how many rows of more than kMidRow arcs are listed
   int64_t parts;      // and how many parts of rows of more than kHub
   int64_t arcs;       // of open vertices, about
@@ -36,14 +35,12 @@ struct Remainder {
 };
 
 // kHub arcs of a longer row.
-template <class Index>
-struct Part {
+template <class Index> struct Part {
   Index vertex, number;
 };
 
 // Whether 0 <= value < bound, by one comparison.
-template <class T>
-__device__ bool within(T value, T bound) {
+template <class T> bool within(T value, T bound) {
   return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
 }
 
@@ -54,7 +51,7 @@ enum class Uniting { kRoots, kRootsThenVertex, kParentsThenVertex };
 // Threads whose `active` is set unite v and u, unless one is the parent of the other, or the thread before
 // has the same two parents, as it mostly has in meshes. All lanes call.
 template <class Access, Uniting uniting, class Index>
-__device__ void unite_once(bool active, Index* parent, Index v, Index u) {
+void unite_once(bool active, Index* parent, Index v, Index u) {
   Index a = -1, b = -1;
   if (active) {
     a = Access::load(parent + v);
@@ -64,21 +61,19 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before)) {
     const bool searches = uniting != Uniting::kParentsThenVertex;
     const Index root = hook_lowest<Access>(parent, searches ? find_from<Access>(parent, v, a) : a,
-                                           searches ? find_from<Access>(parent, u, b) : b);
+        searches ? find_from<Access>(parent, u, b) : b);
     if (uniting != Uniting::kRoots && root < a) Access::store(parent + v, root);
   }
 }
 
-template <int count, class Index>
-__device__ Index last_of(const Index (&target)[count]) {
+template <int count, class Index> Index last_of(const Index (&target)[count]) {
   Index last = target[0];
 #pragma unroll
   for (int k = 1; k < count; ++k) last = target[k] > last ? target[k] : last;
   return last;
 }
 
-template <int count, class Index>
-__device__ void remove(Index (&target)[count], Index removed) {
+template <int count, class Index> void remove(Index (&target)[count], Index removed) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (target[k] == removed) target[k] = -1;
@@ -86,15 +81,14 @@ __device__ void remove(Index (&target)[count], Index removed) {
 
 // Unites v with the few targets that are not -1. Threads take their next one together.
 template <class Access, Uniting uniting, int count, class Index>
-__device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
+void unite_all(Index* parent, Index v, Index (&target)[count]) {
   for (Index next; __any_sync(kAllLanes, (next = last_of(target)) >= 0); remove(target, next))
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
 // Unites v and u: the path that has come to the larger entry goes on, so that few threads come to large roots
 // and wait there. Source: Rem, in Dijkstra 1976.
-template <class Index>
-__device__ void unite_paths(Index* parent, Index v, Index u) {
+template <class Index> void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
     const Index ancestor = Shared::load(parent + of);
     return leads_to(of, ancestor) ? ancestor : of;
@@ -119,8 +113,7 @@ __device__ void unite_paths(Index* parent, Index v, Index u) {
 }
 
 // Whether few of the parents of 32 vertices are one, or lie beside each other.
-template <class Index>
-__device__ bool are_scattered(Index parent) {
+template <class Index> bool are_scattered(Index parent) {
   const Index before = __shfl_up_sync(kAllLanes, parent, 1);
   return __popc(__ballot_sync(kAllLanes, parent == before || parent == before + 1)) < kWarp / 4;
 }
@@ -135,10 +128,9 @@ struct Crossings {
 // under its first smaller neighbour outside the block, or under its lowest: then trees are flat but, where
 // arcs are many, more vertices wait for one root.
 template <bool symmetric, bool lowest, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
-    unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
-                 const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
-                 Remainder<Index>* remainder, int64_t* components) {
+__global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads)) unite_blocks(
+    int64_t vertices, int64_t span, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+    Index* parent, uint32_t* __restrict__ open, Remainder<Index>* remainder, int64_t* components) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(Crossings, crossings_of);
   int* const local_parent = reinterpret_cast<int*>(crossings_of + span / kWarp);
@@ -228,18 +220,16 @@ constexpr int kStride = 8;
 constexpr int64_t kOnePostponed = int64_t(1) << 40, kMostPostponed = 8;
 
 // One of `share` words, a power of two, spread so that each warp comes upon some.
-template <unsigned share>
-__device__ bool is_one_of(int64_t word) {
+template <unsigned share> bool is_one_of(int64_t word) {
   return uint32_t(word) * 0x9e3779b1u < uint32_t(-1) / share;
 }
 
 // Unites every open vertex with its last neighbour, which joins most, as the first are often near each other;
 // or with all of them, and closes it, where a warp has short rows only.
 template <bool symmetric, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
-                const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
-                Remainder<Index>* remainder) {
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sample_arcs(int64_t vertices,
+    int64_t span, int64_t stage, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+    Index* parent, uint32_t* __restrict__ open, Remainder<Index>* remainder) {
   follow_launch();
   const int step = stage == kFewWords ? kStride : 1;
   __shared__ int64_t left_of_block;
@@ -247,7 +237,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   __syncthreads();
   int64_t arcs_left = 0;  // and from kOnePostponed on vertices postponed, for want of registers
   for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
-       word += grid_threads() / kWarp * step) {
+      word += grid_threads() / kWarp * step) {
     if (stage == kOtherWords && word % kStride == 0) continue;
     const uint32_t bits = open[word];
     if (bits == 0) continue;
@@ -308,9 +298,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 // The first block guesses `giant` by a sample, takes back what ecl_finish has counted between stages, and
 // chooses the cheaper way. Where many vertices are postponed, all blocks point vertices to their roots.
 template <bool symmetric, class Index>
-__global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
-    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder,
-                int64_t* components) {
+__global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers)) guess_giant(
+    int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder, int64_t* components) {
   follow_launch();
   if (blockIdx.x == 0) {
     const GiantGuess<Index> guess =
@@ -329,11 +318,11 @@ __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers))
 // Unites v, below `root`, with the neighbours first, first + step, ... of its row, or the smaller of them,
 // until it is in `giant` (or -1): an arc that neither end goes through has both ends there.
 template <class Pointer, class Vertex, class Index>
-__device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
-                          int first, int step, const Vertex* __restrict__ indices, Index* parent) {
+void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end, int first,
+    int step, const Vertex* __restrict__ indices, Index* parent) {
   const Vertex* target = indices + begin + first;
   for (Pointer arcs_left = end - begin - first; arcs_left > 0 && root != giant;
-       arcs_left -= kChunk * step, target += kChunk * step) {
+      arcs_left -= kChunk * step, target += kChunk * step) {
     Index neighbour[kChunk], ancestor[kChunk];
 #pragma unroll
     for (int k = 0; k < kChunk; ++k) {
@@ -353,8 +342,8 @@ __device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, P
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_remainder(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                    Index* parent, const uint32_t* __restrict__ open, Remainder<Index>* remainder,
-                    Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
+        Index* parent, const uint32_t* __restrict__ open, Remainder<Index>* remainder,
+        Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
   follow_launch();
   const bool skip_giant = remainder->skip_giant, only_smaller = symmetric && !skip_giant;
   if (!skip_giant && remainder->arcs == 0) return;
@@ -391,8 +380,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     for (; middle != 0; middle &= middle - 1) {
       const int owner = __ffs(int(middle)) - 1;
       unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), giant, only_smaller,
-                __shfl_sync(kAllLanes, begin, owner), __shfl_sync(kAllLanes, end, owner), lane(), kWarp,
-                indices, parent);
+          __shfl_sync(kAllLanes, begin, owner), __shfl_sync(kAllLanes, end, owner), lane(), kWarp, indices,
+          parent);
     }
   }
 }
@@ -401,8 +390,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
-               const Remainder<Index>* remainder, const Index* __restrict__ long_rows,
-               const Part<Index>* __restrict__ parts) {
+        const Remainder<Index>* remainder, const Index* __restrict__ long_rows,
+        const Part<Index>* __restrict__ parts) {
   follow_launch();
   const int64_t rows = remainder->rows, jobs = rows + remainder->parts;
   const bool skip_giant = remainder->skip_giant;
@@ -412,9 +401,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const Index giant = skip_giant ? find<Shared>(parent, remainder->giant) : Index(-1);
     const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
     unite_row(v, root, giant, symmetric && !skip_giant, begin,
-              end - begin < kHub ? end : Pointer(begin + kHub), int(threadIdx.x), kEclThreads, indices,
-              parent);
+        end - begin < kHub ? end : Pointer(begin + kHub), int(threadIdx.x), kEclThreads, indices, parent);
   }
 }
 
-}  // namespace conncomp
+}

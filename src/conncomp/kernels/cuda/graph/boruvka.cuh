@@ -36,9 +36,9 @@ struct Worker {
 
 // Chooses edges of least keys, and puts each tree under the one that its edge leads to; of two that choose
 // the same edge, the smaller stays a root. Keys differ, so there are no circles.
-template <class Keys, class Index, class Key>
-__device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
-                                    const Key* least, const Worker& worker, Index* parent, uint32_t* chosen) {
+template <class Index, class Key>
+void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t count, const Key* least,
+    const Worker& worker, Index* parent, uint32_t* chosen) {
   for (int64_t first = worker.thread; first < count; first += kListedAtOnce * worker.threads) {
     ForestEdge<Index, Key> edges[kListedAtOnce];
     bool of_a[kListedAtOnce], of_b[kListedAtOnce];
@@ -64,7 +64,7 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
 // The tree that many of a sample of edges lead to, or -1, the same in all blocks. It need not choose an edge:
 // others choose theirs, and all edges of a giant would queue to lower its key.
 template <class Index, class Key>
-__device__ inline Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
+Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
   __shared__ Index busiest;
   if (threadIdx.x < kWarp) {
     const ForestEdge<Index, Key> edge = list[count / kWarp * lane()];
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
     int64_t done = 0, end = count < kManyEdges ? count : count / kEdgesOfFirst;
     for (;;) {
       for (int64_t begin = done + worker.thread - threadIdx.x; begin < end;
-           begin += kListedAtOnce * worker.threads) {
+          begin += kListedAtOnce * worker.threads) {
         ForestEdge<Index, Key> edges[kListedAtOnce];
         bool exists[kListedAtOnce];
 #pragma unroll
@@ -161,9 +161,8 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
 }
 
 template <class Number>
-__global__ void __launch_bounds__(kForestThreads)
-    count_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
-                 int64_t* __restrict__ chosen_in_chunk, int64_t* total) {
+__global__ void __launch_bounds__(kForestThreads) count_chosen(int64_t words, int64_t chunk,
+    const uint32_t* __restrict__ chosen, int64_t* __restrict__ chosen_in_chunk, int64_t* total) {
   follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
@@ -182,7 +181,7 @@ __global__ void __launch_bounds__(kForestThreads)
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,
-                const int64_t* __restrict__ chosen_in_chunk, int64_t room, Number* __restrict__ arcs) {
+        const int64_t* __restrict__ chosen_in_chunk, int64_t room, Number* __restrict__ arcs) {
   follow_launch();
   __shared__ Number staged[kStaged<Number>];
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
@@ -207,4 +206,4 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -19,11 +19,10 @@ namespace conncomp {
 constexpr int64_t kLongestMutual = 64;  // row that is looked through for arcs back
 constexpr int64_t kLeastDropped = 16;   // of so many arcs one, in two rounds; or else, they are given up
 
-template <class Vertex>
-class Chains {
+template <class Vertex> class Chains {
  public:
   // There is memory for four vertices each, and two bits, in `marks`.
-  __device__ Chains(int64_t vertices, Vertex* memory, uint32_t* marks)
+  Chains(int64_t vertices, Vertex* memory, uint32_t* marks)
       : vertices_(vertices),
         onward_(memory),
         jumps_{memory + vertices, memory + 2 * vertices},
@@ -31,14 +30,14 @@ class Chains {
         marks_{{marks}} {}
 
   // Every vertex is a set of its own. Known to all after a barrier.
-  __device__ void start() const {
+  void start() const {
     visit_of_grid(vertices_, [&](int64_t v) { sets_[v] = Vertex(v); });
   }
   // The smallest vertex that v is known to be in one component with.
-  __device__ Vertex component(Vertex v) const { return find<Shared>(sets_, v); }
+  Vertex component(Vertex v) const { return find<Shared>(sets_, v); }
 
   // Tells of trees; afterwards labels() are those of vertices. All blocks meet.
-  __device__ void tell(const ArcList<const Vertex>& arcs, int direction, GridBarrier& barrier) {
+  void tell(const ArcList<const Vertex>& arcs, int direction, GridBarrier& barrier) {
     const bool is_along = direction == kAlong;
     const Vertex* const starts = is_along ? arcs.sources : arcs.targets;
     const Vertex* const ends = is_along ? arcs.targets : arcs.sources;
@@ -57,9 +56,7 @@ class Chains {
     label(barrier);
   }
   // Unites the ends of mutual arcs of short rows, in the order of rows; labels() follow. All blocks meet.
-  template <class Pointer>
-  __device__ void unite_mutual(const ArcList<const Vertex>& arcs, const Pointer* indptr,
-                               GridBarrier& barrier) const {
+  void unite_mutual(const ArcList<const Vertex>& arcs, const auto* indptr, GridBarrier& barrier) const {
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = Vertex(v); });
     barrier.wait();
     visit_loaded(
@@ -74,7 +71,7 @@ class Chains {
     label(barrier);
   }
   // Of every vertex its set, or kTold if its component is.
-  __device__ const Vertex* labels() const { return jumps_[turn_]; }
+  const Vertex* labels() const { return jumps_[turn_]; }
 
   static constexpr Vertex kTold = -1;
 
@@ -87,7 +84,7 @@ class Chains {
   };
 
   // Lets labels be those of sets, but for vertices that are told. All blocks meet.
-  __device__ void label(GridBarrier& barrier) const {
+  void label(GridBarrier& barrier) const {
     barrier.wait();
     visit_of_grid(vertices_, [&](int64_t v) {
       if (jumps_[turn_][v] != kTold) jumps_[turn_][v] = component(Vertex(v));
@@ -95,8 +92,7 @@ class Chains {
     barrier.wait();
   }
   // All blocks meet.
-  __device__ void find_onward(int64_t arcs, const Vertex* starts, const Vertex* ends,
-                              GridBarrier& barrier) const {
+  void find_onward(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) const {
     visit_of_grid(vertices_, [&](int64_t v) { onward_[v] = kNowhere; });
     clear_marks();
     barrier.wait();
@@ -111,7 +107,7 @@ class Chains {
   }
   // Lets jumps_[turn_] be ~root of vertices that have one, and marks those on cycles. Trees are sets first:
   // each has a root or a cycle, which is all of it if no vertex leads there from outside. All blocks meet.
-  __device__ void find_roots(GridBarrier& barrier) {
+  void find_roots(GridBarrier& barrier) {
     turn_ = 0;
     Vertex *const trees = jumps_[0], *const roots = jumps_[1];
     visit_of_grid(vertices_, [&](int64_t v) { trees[v] = roots[v] = Vertex(v); });
@@ -137,8 +133,8 @@ class Chains {
         });
     if (!barrier.any(has_cycles)) return;
     bool has_tails = false;
-    visit_of_grid(vertices_,
-                  [&](int64_t v) { has_tails |= trees[v] >= 0 && !(marks_.of(Vertex(v)) & kOnCycle); });
+    visit_of_grid(
+        vertices_, [&](int64_t v) { has_tails |= trees[v] >= 0 && !(marks_.of(Vertex(v)) & kOnCycle); });
     if (!barrier.any(has_tails)) {
       visit_of_grid(vertices_, [&](int64_t v) {
         if (trees[v] >= 0) onward_[v] = trees[v];
@@ -153,7 +149,7 @@ class Chains {
     });
     barrier.wait();
   }
-  __device__ void clear_marks() const {
+  void clear_marks() const {
     visit_of_grid(vertices_, [&](int64_t v) {
       if (v % kVerticesOfWord == 0) *marks_.word(Vertex(v)) = 0;
     });
@@ -187,7 +183,7 @@ class Chains {
     }
   }
   // Unites v with what is known to be in its component; returns kTold if that is all, or else v.
-  __device__ Vertex tell_vertex(Vertex v) const {
+  Vertex tell_vertex(Vertex v) const {
     const Vertex onward = onward_[v], jump = jumps_[turn_][v];
     if (onward < 0) return onward == kNowhere ? kTold : v;
     const uint32_t marks = marks_.of(v);
@@ -209,24 +205,22 @@ class Chains {
 };
 
 // Arcs between sets whose components are not told yet, as arcs between their labels.
-template <class Vertex>
-struct KeepingChains {
+template <class Vertex> struct KeepingChains {
   const Vertex* labels;
 
-  __device__ bool keeps(Vertex u, Vertex v) const {
+  bool keeps(Vertex u, Vertex v) const {
     constexpr Vertex kTold = Chains<Vertex>::kTold;
     return labels[u] != labels[v] && labels[u] != kTold && labels[v] != kTold;
   }
-  __device__ void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+  void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
     source = labels[u], target = labels[v];
   }
 };
 
 // All blocks run at the same time.
 template <class Pointer, class Vertex>
-__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    contract_chains(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
-                    StrongMemory<Vertex> memory) {
+__global__ void __launch_bounds__(kStrongThreads, kStrongBlocks) contract_chains(int64_t vertices,
+    ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr, StrongMemory<Vertex> memory) {
   StrongState<Vertex>* const state = memory.state;
   if (!(state->first_steps & kContractChains)) return;
   GridBarrier barrier(state->barrier_of_first);
@@ -252,4 +246,4 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   left.tell(memory);
 }
 
-}  // namespace conncomp
+}

@@ -17,8 +17,7 @@ constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 
 // The largest value, none below 0, of a block's threads up to this one, and of `all`. Called, to compile
 // faster.
-template <class Value>
-CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
+template <class Value> CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;
   __shared__ Value largest[kWarps];
   value = scan_largest_of_warp(value);
@@ -31,20 +30,19 @@ CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   return warp == 0 ? value : larger(value, __shfl_sync(kAllLanes, of_warps, warp - 1));
 }
 
-template <class Vertex>
-class Pieces {
+template <class Vertex> class Pieces {
  public:
   // There is memory for three vertices each, and for three of each block.
-  __device__ Pieces(int64_t vertices, Vertex* memory, int64_t* of_blocks)
+  Pieces(int64_t vertices, Vertex* memory, int64_t* of_blocks)
       : vertices_(vertices),
         farthest_{memory, memory + vertices},
         first_(memory + 2 * vertices),
         of_blocks_(of_blocks) {}
 
-  __device__ const Vertex* first() const { return first_; }
+  const Vertex* first() const { return first_; }
 
   // Finds the pieces; returns whether there are several. All blocks meet.
-  __device__ bool find(const ArcList<const Vertex>& arcs, GridBarrier& barrier) {
+  bool find(const ArcList<const Vertex>& arcs, GridBarrier& barrier) {
     visit_of_grid(vertices_, [&](int64_t v) { farthest_[kRising][v] = farthest_[kFalling][v] = 0; });
     meet(barrier);
     note_farthest(arcs);
@@ -67,7 +65,7 @@ class Pieces {
   enum { kRising, kFalling, kFirst };  // what blocks tell each other
 
   // Of lanes beside each other that leave the same vertex, one notes what all know of rising arcs.
-  __device__ void note_farthest(const ArcList<const Vertex>& arcs) const {
+  void note_farthest(const ArcList<const Vertex>& arcs) const {
     visit_ends<kNotedAtOnce>(arcs, Share(arcs.count, kSmallestShare), [&](const auto& u, const auto& v) {
 #pragma unroll
       for (int k = 0; k < kNotedAtOnce; ++k) {
@@ -78,16 +76,16 @@ class Pieces {
       }
     });
   }
-  __device__ void note(int way, Vertex v, Vertex far) const {
+  void note(int way, Vertex v, Vertex far) const {
     if (Shared::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);
   }
-  __device__ Vertex reach_before(int way, int64_t v, int64_t end) const {
+  Vertex reach_before(int way, int64_t v, int64_t end) const {
     return v > 0 && v < end ? farthest_[way][v - 1] : Vertex(0);
   }
-  __device__ void tell(int what, int64_t value) const {
+  void tell(int what, int64_t value) const {
     if (threadIdx.x == 0) of_blocks_[int64_t(gridDim.x) * what + blockIdx.x] = value;
   }
-  __device__ Vertex largest_of_blocks(int what, int64_t count) const {
+  Vertex largest_of_blocks(int what, int64_t count) const {
     Vertex value = 0, all;
 #pragma unroll 1
     for (int64_t block = threadIdx.x; block < count; block += kStrongThreads)
@@ -95,7 +93,7 @@ class Pieces {
     scan_largest(value, all);
     return all;
   }
-  __device__ void reach_of_share(const Share& share) const {
+  void reach_of_share(const Share& share) const {
     Vertex reach[2] = {0, 0};
 #pragma unroll 1
     for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads)
@@ -108,7 +106,7 @@ class Pieces {
     }
   }
   // Where pieces begin; 0 as long as the share has no cut.
-  __device__ void cut(const Share& share) const {
+  void cut(const Share& share) const {
     Vertex reach[2], first = 0;
     for (int way = kRising; way <= kFalling; ++way) reach[way] = largest_of_blocks(way, blockIdx.x);
     visit_rows(share, [&](int64_t row) {
@@ -133,4 +131,4 @@ class Pieces {
   int64_t* const of_blocks_;
 };
 
-}  // namespace conncomp
+}

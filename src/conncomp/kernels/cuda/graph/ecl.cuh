@@ -20,22 +20,20 @@ constexpr int kLowDegree = 16, kMidDegree = 352;
 constexpr int kSeenAtStart = 4, kUnitedAtOnce = 8;
 
 // A counter with a cache line to itself, as whoever reads beside it would queue with those who advance it.
-template <class Index>
-struct alignas(128) EclCounter {
+template <class Index> struct alignas(128) EclCounter {
   Index count;
 };
 
 // Vertices of middle degree, from the left of the worklist, and high ones, from the right: put in, and taken.
-template <class Index>
-struct EclWorklist {
+template <class Index> struct EclWorklist {
   EclCounter<Index> mid, mid_taken, high, high_taken;
 };
 
 // Counts paths, those that have steps, and their lengths.
 struct PathTally {
   int64_t paths = 0, walked = 0, steps = 0, longest = 0, length = 0;
-  __device__ void start() { ++paths, length = 0; }
-  __device__ void step() {
+  void start() { ++paths, length = 0; }
+  void step() {
     ++steps;
     if (++length == 1) ++walked;
     if (length > longest) longest = length;
@@ -43,8 +41,8 @@ struct PathTally {
 };
 
 // Adds what a thread counted to {paths, steps, longest, walked}.
-__device__ inline void report(const Uncounted&, int64_t*) {}
-__device__ inline void report(const PathTally& tally, int64_t* total) {
+inline void report(const Uncounted&, int64_t*) {}
+inline void report(const PathTally& tally, int64_t* total) {
   Shared::fetch_add(total, tally.paths);
   Shared::fetch_add(total + 1, tally.steps);
   Shared::fetch_max(total + 2, tally.longest);
@@ -54,13 +52,13 @@ __device__ inline void report(const PathTally& tally, int64_t* total) {
 template <int init, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_init(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-             Index* __restrict__ parent, EclWorklist<Index>* worklist, int64_t* components) {
+        Index* __restrict__ parent, EclWorklist<Index>* worklist, int64_t* components) {
   follow_launch();
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     Index start = Index(v);
     if constexpr (init > 1)
       for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end && (init == 2 || start == Index(v));
-           arc += kSeenAtStart) {
+          arc += kSeenAtStart) {
         Index neighbour[kSeenAtStart];
 #pragma unroll
         for (int k = 0; k < kSeenAtStart; ++k)
@@ -74,14 +72,11 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;
 }
 
-template <class Path>
-constexpr bool kAreCounted = true;
-template <>
-inline constexpr bool kAreCounted<Uncounted> = false;
+template <class Path> constexpr bool kAreCounted = true;
+template <> constexpr bool kAreCounted<Uncounted> = false;
 
 // Takes the first of the vertices that are there; -1 is none.
-template <int count, class Index>
-__device__ Index take_first(Index (&vertex)[count]) {
+template <int count, class Index> Index take_first(Index (&vertex)[count]) {
   Index first = -1;
 #pragma unroll
   for (int k = count - 1; k >= 0; --k) first = vertex[k] >= 0 ? vertex[k] : first;
@@ -95,12 +90,12 @@ __device__ Index take_first(Index (&vertex)[count]) {
 // its next ones together, so that none waits. The parent is skipped, unless paths are counted as in the
 // paper.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
-__device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
-                          const Vertex* __restrict__ indices, Index* parent, Path& path) {
+void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
+    const Vertex* __restrict__ indices, Index* parent, Path& path) {
   Index root = find_from<Shared, Jump(jump)>(parent, v, ancestor, path);
   const Vertex* target = indices + begin + first;
   for (Pointer arcs_left = end - begin - first; arcs_left > 0;
-       arcs_left -= kUnitedAtOnce * step, target += kUnitedAtOnce * step) {
+      arcs_left -= kUnitedAtOnce * step, target += kUnitedAtOnce * step) {
     // Read at once, as what parents bring into the cache may drive out what is left of a row.
     Index neighbour[kUnitedAtOnce];
 #pragma unroll
@@ -118,7 +113,7 @@ __device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, i
 template <int jump, bool symmetric, bool started, class Path, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_low(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-            Index* parent, Index* worklist, EclWorklist<Index>* counters, int64_t* tally) {
+        Index* parent, Index* worklist, EclWorklist<Index>* counters, int64_t* tally) {
   follow_launch();
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
@@ -138,7 +133,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_mid(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
-            const Index* __restrict__ worklist, EclWorklist<Index>* counters, int64_t* tally) {
+        const Index* __restrict__ worklist, EclWorklist<Index>* counters, int64_t* tally) {
   follow_launch();
   const Index total = counters->mid.count;
   Path path;
@@ -148,8 +143,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     place = __shfl_sync(kAllLanes, place, 0);
     if (place >= total) break;
     const Index v = worklist[place];
-    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices,
-                               parent, path);
+    ecl_unite<jump, symmetric>(
+        v, Shared::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices, parent, path);
   }
   report(path, tally);
 }
@@ -157,8 +152,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_high(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-             Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* counters,
-             int64_t* tally) {
+        Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* counters, int64_t* tally) {
   follow_launch();
   __shared__ Index next_place;
   const Index total = counters->high.count;
@@ -171,16 +165,15 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     if (place >= total) break;
     const Index v = worklist[vertices - 1 - place];
     ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], int(threadIdx.x),
-                               int(blockDim.x), indices, parent, path);
+        int(blockDim.x), indices, parent, path);
   }
   report(path, tally);
 }
 
 // For a list of arcs, after ecl_init<1>: start under the smallest neighbour, or the first smaller one met.
 template <int init, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
-                  Index* parent) {
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) ecl_init_arcs(
+    int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent) {
   follow_launch();
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Index a = Index(src[arc]), b = Index(dst[arc]);
@@ -195,9 +188,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 }
 
 template <int jump, class Path, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    ecl_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
-             int64_t* tally) {
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) ecl_arcs(int64_t arcs,
+    const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent, int64_t* tally) {
   follow_launch();
   Path path;
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
@@ -211,8 +203,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 
 // Points every vertex to its root; returns how many are this thread's. Parents come from afar, so several at
 // once.
-template <int finish, class Index>
-__device__ inline int point_to_roots(int64_t vertices, Index* parent) {
+template <int finish, class Index> int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;
   visit_loaded(
       vertices, [=](int64_t v) { return Shared::load(parent + v); },
@@ -229,4 +220,4 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   add_for_block(point_to_roots<finish>(vertices, parent), components);
 }
 
-}  // namespace conncomp
+}

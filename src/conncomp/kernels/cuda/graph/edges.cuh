@@ -19,8 +19,7 @@ struct GraphCheck {
 };
 
 // Calls visit(exists, source, arc) as visit_span does, for all arcs.
-template <class Vertex, class Pointer, class Visit>
-__device__ inline void visit_arcs(const Pointer* indptr, int64_t vertices, int64_t arcs, Visit&& visit) {
+template <class Vertex> void visit_arcs(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
     visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(), visit);
 }
@@ -34,9 +33,8 @@ __global__ void __launch_bounds__(kCheckThreads)
 }
 
 template <class Pointer, class Vertex>
-__global__ void __launch_bounds__(kCheckThreads)
-    check_indices(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-                  const Vertex* __restrict__ indices, uint64_t key, GraphCheck* check) {
+__global__ void __launch_bounds__(kCheckThreads) check_indices(int64_t vertices, int64_t arcs,
+    const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, uint64_t key, GraphCheck* check) {
   int64_t smallest = 0, largest = -1;
   uint64_t imbalance = 0;
   visit_arcs<Vertex>(indptr, vertices, arcs, [&](bool exists, int64_t u, int64_t arc) {
@@ -62,9 +60,8 @@ __global__ void __launch_bounds__(kCheckThreads)
 
 // sources[arc] becomes the vertex that an arc leaves; where it leads is in the rows already.
 template <class Pointer, class Vertex>
-__global__ void __launch_bounds__(kCheckThreads)
-    list_sources(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-                 Vertex* __restrict__ sources) {
+__global__ void __launch_bounds__(kCheckThreads) list_sources(
+    int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr, Vertex* __restrict__ sources) {
   follow_launch();
   visit_arcs<Vertex>(indptr, vertices, arcs, [=](bool exists, int64_t source, int64_t arc) {
     if (exists) sources[arc] = Vertex(source);
@@ -76,10 +73,9 @@ __global__ void __launch_bounds__(kCheckThreads)
 constexpr int kEdgesThreads = 256;
 
 template <bool symmetric, class Pointer, class Vertex>
-__global__ void __launch_bounds__(kEdgesThreads)
-    list_edges(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-               const Vertex* __restrict__ indices, Vertex* __restrict__ src, Vertex* __restrict__ dst,
-               int64_t* edges) {
+__global__ void __launch_bounds__(kEdgesThreads) list_edges(int64_t vertices, int64_t arcs,
+    const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Vertex* __restrict__ src,
+    Vertex* __restrict__ dst, int64_t* edges) {
   __shared__ int64_t room;
   visit_arcs<Vertex>(indptr, vertices, arcs, [&](bool exists, int64_t u, int64_t arc) {
     const int64_t v = exists ? int64_t(indices[arc]) : 0;
@@ -94,4 +90,4 @@ __global__ void __launch_bounds__(kEdgesThreads)
   });
 }
 
-}  // namespace conncomp
+}

@@ -12,54 +12,52 @@
 namespace conncomp {
 
 // Lowers an entry that has been seen; returns whether the value is below that.
-template <class Vertex>
-__device__ inline bool lower(Vertex* entry, Vertex seen, Vertex value) {
+template <class Vertex> bool lower(Vertex* entry, Vertex seen, Vertex value) {
   if (value >= seen) return false;
   Shared::fetch_min(entry, value);
   return true;
 }
 
 // Two entries of every vertex, side by side.
-template <class Vertex>
-struct Extremes {
+template <class Vertex> struct Extremes {
   Vertex* entries;
 
   struct Pair {
     Vertex ancestor, descendant;
 
-    __device__ bool is_told() const { return ancestor == descendant; }
+    bool is_told() const { return ancestor == descendant; }
   };
-  __device__ Vertex* ancestor(Vertex v) const { return entries + 2 * int64_t(v); }
-  __device__ Vertex* descendant(Vertex v) const { return entries + 2 * int64_t(v) + 1; }
+  Vertex* ancestor(Vertex v) const { return entries + 2 * int64_t(v); }
+  Vertex* descendant(Vertex v) const { return entries + 2 * int64_t(v) + 1; }
   // As they were a while ago, if others change them.
-  __device__ Pair of(Vertex v) const {
+  Pair of(Vertex v) const {
     Vertex pair[2];
     Shared::load_all(ancestor(v), pair);
     return {pair[0], pair[1]};
   }
-  __device__ void reset(Vertex v) const { put_into(v, v); }
-  __device__ void put_into(Vertex v, Vertex component) const {
+  void reset(Vertex v) const { put_into(v, v); }
+  void put_into(Vertex v, Vertex component) const {
     Shared::store(ancestor(v), component);
     Shared::store(descendant(v), component);
   }
   // The smallest vertex of its component, once entries are final: v itself, if it is not told.
-  __device__ Vertex component(Vertex v) const {
+  Vertex component(Vertex v) const {
     const Pair pair = of(v);
     return pair.is_told() ? pair.ancestor : v;
   }
   // Whether u -> v may be within a component that is not told yet, once entries are final.
-  __device__ bool may_join(Vertex u, Vertex v) const {
+  bool may_join(Vertex u, Vertex v) const {
     const Pair u_pair = of(u), v_pair = of(v);
     return !u_pair.is_told() && u_pair.ancestor == v_pair.ancestor && u_pair.descendant == v_pair.descendant;
   }
   // What the arc u -> v alone tells.
-  __device__ void join(Vertex u, Vertex v) const {
+  void join(Vertex u, Vertex v) const {
     if (u < v) Shared::fetch_min(ancestor(v), u);
     if (v < u) Shared::fetch_min(descendant(u), v);
   }
   // Passes what is known along u -> v, and to ancestors and descendants; returns whether anything may have
   // changed.
-  __device__ bool pass_along(Vertex u, Vertex v) const {
+  bool pass_along(Vertex u, Vertex v) const {
     const Pair u_pair = of(u), v_pair = of(v);
     const Vertex above = u_pair.ancestor == u ? u : Shared::load(ancestor(u_pair.ancestor));
     const Vertex below = v_pair.descendant == v ? v : Shared::load(descendant(v_pair.descendant));
@@ -79,4 +77,4 @@ struct Extremes {
   }
 };
 
-}  // namespace conncomp
+}

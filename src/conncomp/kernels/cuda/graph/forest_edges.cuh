@@ -9,8 +9,7 @@ namespace conncomp {
 
 // Puts edges of a block's threads at the end of a list. All its threads call it.
 template <int threads, int count, class Edge>
-__device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
-                              int64_t* listed) {
+void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list, int64_t* listed) {
   int of_thread = 0;
 #pragma unroll
   for (int k = 0; k < count; ++k) of_thread += wanted[k];
@@ -21,23 +20,22 @@ __device__ inline void append(const bool (&wanted)[count], const Edge (&edges)[c
 }
 
 // Edges that a warp appends to a list, 32 at a time, as far as there is room: rows may change meanwhile.
-template <class Edge>
-struct WarpOfEdges {
+template <class Edge> struct WarpOfEdges {
   Edge *waiting, *list;  // the former with room for those of two warps
   int64_t room;
   int64_t* listed;
   int number = 0;
 
   // By all threads of the warp.
-  __device__ void put(bool wanted, const Edge& edge) {
+  void put(bool wanted, const Edge& edge) {
     const uint32_t all = __ballot_sync(kAllLanes, wanted);
     if (wanted) waiting[number + __popc(all & ~(kAllLanes << lane()))] = edge;
     number += __popc(all);
     __syncwarp();
     if (number >= kWarp) write(kWarp);
   }
-  __device__ void finish() { write(number); }
-  __device__ void write(int count) {
+  void finish() { write(number); }
+  void write(int count) {
     number -= count;
     int64_t place = 0;
     if (lane() == 0 && count > 0) place = Shared::fetch_add(listed, int64_t(count));
@@ -48,7 +46,7 @@ struct WarpOfEdges {
 };
 
 // Puts numbers of a warp's threads at the end of a list in shared memory.
-__device__ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* number) {
+inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* number) {
   const uint32_t all = __ballot_sync(kAllLanes, wanted);
   int place = 0;
   if (lane() == 0 && all) place = InBlock::fetch_add(number, __popc(all));
@@ -56,21 +54,19 @@ __device__ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entri
   if (wanted) entries[place] = entry;
 }
 
-template <class Key>
-__device__ inline void lower(Key* least, Key key) {
+template <class Key> void lower(Key* least, Key key) {
   if (key < Shared::load(least)) Shared::fetch_min(least, key);
 }
 
 // Lowers the least keys of both trees, but for that of one, which need not choose an edge.
 template <class Index, class Key>
-__device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
+void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
   if (edge.a != skipped) lower(least + edge.a, edge.key);
   if (edge.b != skipped) lower(least + edge.b, edge.key);
 }
 
 // The root of an entry, whose parent has just been seen, while nobody unites trees. Paths are halved.
-template <class Index>
-__device__ inline Index root_above(Index* parent, Index entry, Index above) {
+template <class Index> Index root_above(Index* parent, Index entry, Index above) {
   while (above != entry) {
     const Index next = Shared::load(parent + above);
     if (next == above) break;
@@ -82,8 +78,7 @@ __device__ inline Index root_above(Index* parent, Index entry, Index above) {
 
 // Lets edges lead from root to root; `exists` becomes whether these differ.
 template <int count, class Index, class Key>
-__device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count],
-                                      Index* parent) {
+void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count], Index* parent) {
   Index above_a[count], above_b[count];
 #pragma unroll
   for (int k = 0; k < count; ++k)
@@ -100,9 +95,8 @@ __device__ inline void look_for_roots(bool (&exists)[count], ForestEdge<Index, K
 
 // Lists edges, and lowers the least keys of their trees except `skipped`. All threads of the block call.
 template <int threads, int count, class Index, class Key>
-__device__ inline void list_and_lower(const bool (&exists)[count],
-                                      const ForestEdge<Index, Key> (&edges)[count], Key* least,
-                                      ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
+void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&edges)[count], Key* least,
+    ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (exists[k]) lower_both(least, edges[k], skipped);
@@ -110,9 +104,8 @@ __device__ inline void list_and_lower(const bool (&exists)[count],
 }
 
 // Notes which arcs of a span are wanted, in shared memory, and how many. All threads of the block call it.
-template <class MayBe, class IsWanted>
-__device__ inline void gather_wanted(int64_t begin, int64_t end, uint16_t* wanted, int* number,
-                                     MayBe&& may_be, IsWanted&& is_wanted) {
+void gather_wanted(
+    int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be, auto&& is_wanted) {
   __syncthreads();  // those of an earlier span have been read
   if (threadIdx.x == 0) *number = 0;
   __syncthreads();
@@ -139,9 +132,8 @@ enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
 // Lists the edges between trees, from smaller ends if larger ones list the same.
 template <class Arcs, class Keys, class Index>
-__global__ void __launch_bounds__(kForestThreads, kListingBlocks)
-    list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,
-                         ForestMemory<Index, typename Keys::Key> memory) {
+__global__ void __launch_bounds__(kForestThreads, kListingBlocks) list_edges_of_forest(
+    Arcs graph, int64_t arcs, Keys keys, int64_t key_range, ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
   follow_launch();
   const bool from_smaller_end = *memory.imbalance == 0;
@@ -181,10 +173,10 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
       }
 #pragma unroll
       for (int k = 0; k < kListedAtOnce; ++k) exists[k] = exists[k] && edges[k].a != edges[k].b;
-      list_and_lower<kForestThreads>(exists, edges, memory.least, memory.list,
-                                     &memory.counters->edges[0].count);
+      list_and_lower<kForestThreads>(
+          exists, edges, memory.least, memory.list, &memory.counters->edges[0].count);
     }
   });
 }
 
-}  // namespace conncomp
+}

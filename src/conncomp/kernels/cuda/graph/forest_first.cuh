@@ -17,9 +17,8 @@ constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex
 
 // Each of the vertices is a tree, no arc is chosen, and of rows nothing is known that speaks against them.
 template <class Index, class Key>
-__global__ void __launch_bounds__(kForestThreads)
-    start_forest(int64_t vertices, int64_t words, int64_t imbalance, ForestMemory<Index, Key> memory,
-                 int64_t* total) {
+__global__ void __launch_bounds__(kForestThreads) start_forest(
+    int64_t vertices, int64_t words, int64_t imbalance, ForestMemory<Index, Key> memory, int64_t* total) {
   follow_launch();
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.first_parent[v] = Index(v);
   for (int64_t w = grid_thread(); w < words; w += grid_threads()) memory.chosen[w] = 0;
@@ -35,9 +34,8 @@ __global__ void __launch_bounds__(kForestThreads)
 // Adds to *disorder how many arcs lead to a smaller vertex than the arc before in their row: 0 if rows are
 // sorted.
 template <class Pointer, class Vertex>
-__global__ void __launch_bounds__(kForestThreads)
-    count_descents(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-                   const Vertex* __restrict__ indices, uint64_t* disorder) {
+__global__ void __launch_bounds__(kForestThreads) count_descents(int64_t vertices, int64_t arcs,
+    const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, uint64_t* disorder) {
   follow_launch();
   int64_t descents = 0;
   const auto descends = [=](int64_t arc) { return arc > 0 && indices[arc] < indices[arc - 1]; };
@@ -54,7 +52,7 @@ __global__ void __launch_bounds__(kForestThreads)
 template <class Bits, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     weigh_both_ways(ForestRows<Pointer, Vertex> rows, int64_t arcs, const Bits* __restrict__ weights,
-                    WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance, uint64_t* disorder) {
+        WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance, uint64_t* disorder) {
   follow_launch();
   const Pointer* __restrict__ indptr = rows.indptr;
   const Vertex* __restrict__ indices = rows.indices;
@@ -98,7 +96,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_in_order(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                   Keys keys, int64_t far, ForestMemory<Index, typename Keys::Key> memory) {
+        Keys keys, int64_t far, ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
   const bool is_known = *memory.disorder == 0;
@@ -124,12 +122,11 @@ __global__ void __launch_bounds__(kForestThreads)
 }
 
 // The least edge of a vertex, as far as it is known.
-template <class Vertex, class Key>
-struct LeastEdge {
+template <class Vertex, class Key> struct LeastEdge {
   Key key = kNoKey<Key>;
   Vertex end = -1;
 
-  __device__ void include(Key candidate_key, Vertex candidate_end) {
+  void include(Key candidate_key, Vertex candidate_end) {
     if (candidate_key < key) key = candidate_key, end = candidate_end;
   }
 };
@@ -137,10 +134,9 @@ struct LeastEdge {
 // By weight: ends[v] becomes the other end of v's least edge, chosen if v is the smaller end; v itself, if it
 // has none, its row is too long for a warp, or nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
-    choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                 Keys keys, const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends,
-                 uint32_t* chosen) {
+__global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>) choose_first(int64_t vertices,
+    const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Keys keys,
+    const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends, uint32_t* chosen) {
   using Key = typename Keys::Key;
   follow_launch();
   const bool is_known = *imbalance == 0 && *disorder == 0;
@@ -166,8 +162,8 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
       for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
         look_at(arc, row + worker);
       for (int step = kWarp / 2; step > 0; step /= 2)
-        least.include(__shfl_xor_sync(kAllLanes, least.key, step),
-                      __shfl_xor_sync(kAllLanes, least.end, step));
+        least.include(
+            __shfl_xor_sync(kAllLanes, least.key, step), __shfl_xor_sync(kAllLanes, least.end, step));
       if (lane() != worker) least = least_of_lane;
     }
     if (v < vertices) ends[v] = least.end < 0 ? Index(v) : Index(least.end);
@@ -179,7 +175,7 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
+        Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
   follow_launch();
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
@@ -192,4 +188,4 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -23,28 +23,26 @@ constexpr int kRowsOfThread = 2;  // that are short
 constexpr int kLinkingBlocks = resident_blocks(kForestThreads) < 5 ? resident_blocks(kForestThreads) : 5;
 constexpr int kStepsToShorten = 4;  // from here on an edge leaves shortcuts; many at once would be in turns
 
-__device__ inline uint64_t link_of(uint32_t key, int32_t tree) {
-  return uint64_t(key) << 32 | uint32_t(tree);
-}
-__device__ inline uint32_t key_of(uint64_t link) { return uint32_t(link >> 32); }
-__device__ inline int32_t tree_of(uint64_t link) { return int32_t(uint32_t(link)); }
+inline uint64_t link_of(uint32_t key, int32_t tree) { return uint64_t(key) << 32 | uint32_t(tree); }
+inline uint32_t key_of(uint64_t link) { return uint32_t(link >> 32); }
+inline int32_t tree_of(uint64_t link) { return int32_t(uint32_t(link)); }
 
 // An edge on its way, of which each step waits for memory once.
 class ClimbingEdge {
  public:
-  __device__ bool is_under_way() const { return larger_ != smaller_; }
-  __device__ int steps() const { return steps_; }
-  __device__ void start(uint32_t key, int32_t a, int32_t b) {
+  bool is_under_way() const { return larger_ != smaller_; }
+  int steps() const { return steps_; }
+  void start(uint32_t key, int32_t a, int32_t b) {
     key_ = key, larger_ = a, smaller_ = b, steps_ = 0, is_at_end_ = false;
     before_larger_ = before_smaller_ = -1;
     put_larger_first();
   }
-  __device__ ForestEdge<int32_t, uint32_t> stop() {
+  ForestEdge<int32_t, uint32_t> stop() {
     const ForestEdge<int32_t, uint32_t> edge{key_, larger_, smaller_};
     smaller_ = larger_;
     return edge;
   }
-  __device__ void step(TreeLinks* links) {
+  void step(TreeLinks* links) {
     uint64_t link_and_shortcut[2], link;
     if (is_at_end_) link = Shared::fetch_min(&links[larger_].link, link_of(key_, smaller_));
     if (!is_at_end_) Shared::load_all(&links[larger_].link, link_and_shortcut);
@@ -68,15 +66,15 @@ class ClimbingEdge {
 
  private:
   // Moves the larger end to where a link leads, and leaves a shortcut at the tree before.
-  __device__ void climb(uint64_t link, TreeLinks* links) {
+  void climb(uint64_t link, TreeLinks* links) {
     const uint32_t key = key_of(link);
     if (before_larger_ >= 0 && steps_ >= kStepsToShorten)
       Shared::store(&links[before_larger_].shortcut,
-                    link_of(key < key_to_larger_ ? key_to_larger_ : key, tree_of(link)));
+          link_of(key < key_to_larger_ ? key_to_larger_ : key, tree_of(link)));
     before_larger_ = larger_, key_to_larger_ = key, larger_ = tree_of(link);
     put_larger_first();
   }
-  __device__ void put_larger_first() {
+  void put_larger_first() {
     if (larger_ >= smaller_) return;
     swap_values(larger_, smaller_);
     swap_values(before_larger_, before_smaller_);
@@ -92,9 +90,8 @@ class ClimbingEdge {
 
 // Links trees by this thread's edges: k leads from tree source(k) to its target's, or -1, with key(k). Late
 // ones are listed.
-template <class Source, class Key>
-__device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
-                                  FirstParent (&of_target)[kLinkedAtOnce], Source&& source, Key&& key) {
+void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
+    FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
   const auto take = [&](ClimbingEdge& climbing) {
     bool exists = false;
 #pragma unroll
@@ -123,7 +120,7 @@ __device__ inline void link_trees(const ForestMemory<int32_t, uint32_t>& memory,
 template <class Keys, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
     link_short_rows(ForestRows<Pointer, Vertex> rows, Keys keys, int64_t far, int64_t most_steps,
-                    ForestMemory<int32_t, uint32_t> memory) {
+        ForestMemory<int32_t, uint32_t> memory) {
   follow_launch();
   const bool may_choose = memory.counters->has_far_parents;
   if (*memory.trees == 1 && !may_choose) return;
@@ -170,7 +167,7 @@ __global__ void __launch_bounds__(kForestThreads, kLinkingBlocks)
 template <class Arcs, class Keys>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     link_edges(Arcs graph, int64_t arcs, Keys keys, int64_t only_long_rows, int64_t far, int64_t most_steps,
-               ForestMemory<int32_t, uint32_t> memory) {
+        ForestMemory<int32_t, uint32_t> memory) {
   follow_launch();
   const bool from_smaller_end = *memory.imbalance == 0;
   if (grid_thread() == 0)
@@ -213,8 +210,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
 
 // Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads of all
 // blocks call.
-template <int threads, class Keys>
-__device__ inline bool choose_links(const Keys& keys, const ForestMemory<int32_t, uint32_t>& memory) {
+template <int threads> bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
   const int64_t trees = *memory.trees == 1 ? 0 : *memory.trees;  // one has no link
   const bool are_listed = memory.counters->has_late_edges;
   for (int64_t first = int64_t(blockIdx.x) * threads; first < trees; first += int64_t(gridDim.x) * threads) {
@@ -230,4 +226,4 @@ __device__ inline bool choose_links(const Keys& keys, const ForestMemory<int32_t
   return are_listed;
 }
 
-}  // namespace conncomp
+}

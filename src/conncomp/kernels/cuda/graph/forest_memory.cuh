@@ -17,36 +17,31 @@ constexpr int kListedAtOnce = 2;         // edges that a thread has under way
 constexpr int kSeenAtOnce = 8;           // arcs that a thread looks at together
 constexpr int64_t kShortForestRow = 16;  // up to here a row is the work of one thread
 
-template <class Pointer, class Vertex>
-struct ForestRows {
+template <class Pointer, class Vertex> struct ForestRows {
   const Pointer* indptr;
   const Vertex* indices;
   int64_t vertices;
 
   // Calls visit(begin, end, sources) for the spans of a block; sources.source(arc) is that of one of their
   // arcs. All threads of the block call.
-  template <class Visit>
-  __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
+  void visit_spans(int64_t arcs, auto&& visit) const {
     visit_spans_of_block(indptr, vertices, arcs, [&](const Span& span) {
       SpanSources<Vertex> sources;
       sources.note(indptr, span, AnyRow());
       visit(span.begin, span.end, sources);
     });
   }
-  __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
-  __device__ bool is_short(int64_t u) const {
-    return int64_t(indptr[u + 1]) - int64_t(indptr[u]) <= kShortForestRow;
-  }
+  int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
+  bool is_short(int64_t u) const { return int64_t(indptr[u + 1]) - int64_t(indptr[u]) <= kShortForestRow; }
   // The first arc of u that leads elsewhere; -1 if there is none.
-  __device__ int64_t first_edge(int64_t u) const {
+  int64_t first_edge(int64_t u) const {
     const int64_t end = indptr[u + 1];
     for (int64_t arc = indptr[u]; arc < end; ++arc)
       if (target(arc) != u && is_vertex(target(arc), vertices)) return arc;
     return -1;
   }
   // The arc of the least key from u to v, in a sorted row; -1 if there is none.
-  template <class Keys>
-  __device__ int64_t least_arc(const Keys& keys, int64_t u, int64_t v) const {
+  int64_t least_arc(const auto& keys, int64_t u, int64_t v) const {
     int64_t low = indptr[u], high = indptr[u + 1];
     const int64_t end = high;
     while (low < high) {
@@ -63,40 +58,36 @@ struct ForestRows {
   }
 };
 
-template <class Vertex>
-struct ForestList {
+template <class Vertex> struct ForestList {
   const Vertex *src, *dst;
   int64_t vertices;
 
-  template <class Visit>
-  __device__ void visit_spans(int64_t arcs, Visit&& visit) const {
+  void visit_spans(int64_t arcs, auto&& visit) const {
     for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
       visit(begin, begin + kSpan < arcs ? begin + kSpan : arcs, *this);
   }
-  __device__ int64_t source(int64_t arc) const { return int64_t(src[arc]); }
-  __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
-  __device__ bool is_short(int64_t) const { return false; }
+  int64_t source(int64_t arc) const { return int64_t(src[arc]); }
+  int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
+  bool is_short(int64_t) const { return false; }
 };
 
-template <class Number>
-struct ArcNumbers {
+template <class Number> struct ArcNumbers {
   using Key = Number;
   static constexpr bool kInOrder = true;  // whether keys rise with the numbers of arcs
-  __device__ Key key(int64_t arc) const { return Key(arc); }
+  Key key(int64_t arc) const { return Key(arc); }
   // No key of an arc that weighs as much, and has this number or a larger one, is less.
-  __device__ Key least_key(int64_t, int64_t number) const { return Key(number); }
-  __device__ int64_t arc(Key key) const { return int64_t(key); }
+  Key least_key(int64_t, int64_t number) const { return Key(number); }
+  int64_t arc(Key key) const { return int64_t(key); }
 };
 
 // `order` lists the arcs from the first to the last, `rank` has the place of each.
-template <class Number>
-struct RankedArcs {
+template <class Number> struct RankedArcs {
   using Key = Number;
   static constexpr bool kInOrder = false;
   const Number *rank, *order;
-  __device__ Key key(int64_t arc) const { return rank[arc]; }
-  __device__ Key least_key(int64_t, int64_t) const { return 0; }
-  __device__ int64_t arc(Key key) const { return int64_t(order[key]); }
+  Key key(int64_t arc) const { return rank[arc]; }
+  Key least_key(int64_t, int64_t) const { return 0; }
+  int64_t arc(Key key) const { return int64_t(order[key]); }
 };
 
 struct PackedWeights {
@@ -104,16 +95,15 @@ struct PackedWeights {
   static constexpr bool kInOrder = false;
   const uint32_t* weights;
   WeightOrder<uint32_t> order;
-  __device__ Key key(int64_t arc) const { return least_key(arc, arc); }
-  __device__ Key least_key(int64_t arc, int64_t number) const {
+  Key key(int64_t arc) const { return least_key(arc, arc); }
+  Key least_key(int64_t arc, int64_t number) const {
     return uint64_t(order(weights[arc])) << 32 | uint32_t(number);
   }
-  __device__ int64_t arc(Key key) const { return int64_t(uint32_t(key)); }
+  int64_t arc(Key key) const { return int64_t(uint32_t(key)); }
 };
 
 // Between two trees, which had these roots when it was listed.
-template <class Index, class Key>
-struct ForestEdge {
+template <class Index, class Key> struct ForestEdge {
   Key key;
   Index a, b;
 };
@@ -137,8 +127,7 @@ struct ForestCounters {
 };
 
 // The memory of a forest. Laid out as in boruvka.py.
-template <class Index, class Key>
-struct ForestMemory {
+template <class Index, class Key> struct ForestMemory {
   Index* first_parent;                       // of each vertex, in the first round
   Index* tree;                               // of each vertex: its number, from when trees are numbered
   Index* parent;                             // of each tree
@@ -159,21 +148,19 @@ struct ForestMemory {
 template <class Keys, class Index>
 constexpr bool kAreLinked = Keys::kInOrder && sizeof(typename Keys::Key) == 4 && sizeof(Index) == 4;
 
-template <class Key>
-constexpr Key kNoKey = Key(~Key(0));
+template <class Key> constexpr Key kNoKey = Key(~Key(0));
 
-__device__ inline void choose_arc(uint32_t* chosen, int64_t arc) {
+inline void choose_arc(uint32_t* chosen, int64_t arc) {
   Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
 }
 
 // Sets what many threads set, by few stores: those of all would be in turns.
-__device__ inline void set_flag(uint32_t* flag) {
+inline void set_flag(uint32_t* flag) {
   if (Shared::load(flag) == 0) Shared::store(flag, uint32_t(1));
 }
 
 // Adds to a number of entries; returns the first one of this thread. All threads of the block call.
-template <int threads>
-__device__ inline int64_t place_for(int of_thread, int64_t* entries) {
+template <int threads> int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;
   int total;
   const int64_t place = block_scan<threads>(of_thread, total);
@@ -182,4 +169,4 @@ __device__ inline int64_t place_for(int of_thread, int64_t* entries) {
   return place + room;
 }
 
-}  // namespace conncomp
+}

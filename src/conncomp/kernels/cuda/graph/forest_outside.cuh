@@ -24,9 +24,8 @@ constexpr int64_t kLightVertices = 4;
 
 // Lets *limit be the key above the light edges, by a sorted sample, or kNoKey where all are light. One block.
 template <class Keys>
-__global__ void __launch_bounds__(kLimitSamples)
-    guess_limit(int64_t vertices, int64_t arcs, int64_t edges, const int64_t* trees, Keys keys,
-                typename Keys::Key* limit) {
+__global__ void __launch_bounds__(kLimitSamples) guess_limit(int64_t vertices, int64_t arcs, int64_t edges,
+    const int64_t* trees, Keys keys, typename Keys::Key* limit) {
   using Key = typename Keys::Key;
   follow_launch();
   __shared__ Key sample[kLimitSamples];
@@ -49,24 +48,23 @@ __global__ void __launch_bounds__(kLimitSamples)
 
 // The edges above the limit where rows are known: each has an end outside the giant tree. One into the giant
 // may be listed by its larger end, under the number that its smaller end has for it.
-template <class Keys, class Pointer, class Vertex, class Index>
-struct OutsideEdges {
+template <class Keys, class Pointer, class Vertex, class Index> struct OutsideEdges {
   using Edge = ForestEdge<Index, typename Keys::Key>;
   ForestRows<Pointer, Vertex> rows;
   int64_t arcs;
   Keys keys;
   ForestMemory<Index, typename Keys::Key> memory;
 
-  __device__ bool are_wanted() const {
+  bool are_wanted() const {
     return *memory.imbalance == 0 && *memory.disorder == 0 && *memory.limit != kNoKey<typename Keys::Key>;
   }
   // How many arcs the rows have that a warp reads.
-  __device__ int64_t most_of_warp() const {
+  int64_t most_of_warp() const {
     return memory.counters->many_are_outside && arcs > kLongRows * rows.vertices ? 0 : kHubOfForest;
   }
-  __device__ bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
+  bool is_outside(int64_t v) const { return memory.tree[v] != *memory.giant; }
   // Lists those of the arcs of a warp's threads that lead from u.
-  __device__ void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
+  void list(bool exists, int64_t u, int64_t arc, WarpOfEdges<Edge>& warp) const {
     Edge edge{0, 0, 0};
     if (exists) {
       const int64_t v = rows.target(arc);
@@ -79,7 +77,7 @@ struct OutsideEdges {
   }
   // Finds the key of an edge; returns whether to list it. Least keys into the giant are kept for the next
   // round.
-  __device__ bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
+  bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
     const bool is_to_giant = edge.b == *memory.giant;
     auto* const least = memory.other_least + edge.a;
     if (u > v) {
@@ -92,7 +90,7 @@ struct OutsideEdges {
     if (!is_to_giant) return true;
     return edge.key < Shared::load(least) && edge.key < Shared::fetch_min(least, edge.key);
   }
-  __device__ WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
+  WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
     return {waiting[threadIdx.x / kWarp], memory.list, arcs, &memory.counters->edges[0].count};
   }
 };
@@ -102,7 +100,7 @@ struct OutsideEdges {
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
-                       ForestMemory<Index, typename Keys::Key> memory) {
+        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   const int64_t most_of_warp = edges.most_of_warp();
@@ -113,7 +111,7 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
   __shared__ uint16_t outside[kStretch];
   __shared__ int number;
   for (int64_t begin = int64_t(blockIdx.x) * kStretch; begin < rows.vertices;
-       begin += int64_t(gridDim.x) * kStretch) {
+      begin += int64_t(gridDim.x) * kStretch) {
     __syncthreads();  // those of an earlier stretch have been read
     if (threadIdx.x == 0) number = 0;
     __syncthreads();
@@ -148,7 +146,7 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
     list_edges_of_hubs(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
-                       ForestMemory<Index, typename Keys::Key> memory) {
+        ForestMemory<Index, typename Keys::Key> memory) {
   follow_launch();
   const OutsideEdges<Keys, Pointer, Vertex, Index> edges{rows, arcs, keys, memory};
   const int64_t most_of_warp = edges.most_of_warp();
@@ -160,9 +158,9 @@ __global__ void __launch_bounds__(kForestThreads, kHubBlocks)
   };
   visit_spans_of_block(rows.indptr, rows.vertices, arcs, [&](const Span& span) {
     visit_span<Vertex>(rows.indptr, span, is_hub_outside,
-                       [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
+        [&](bool exists, int64_t u, int64_t arc) { edges.list(exists, u, arc, warp); });
   });
   warp.finish();
 }
 
-}  // namespace conncomp
+}

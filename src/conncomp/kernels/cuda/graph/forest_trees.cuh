@@ -102,9 +102,8 @@ __global__ void __launch_bounds__(kForestThreads)
 
 // The tree that most of a sample of arcs lead to, and whether many lead elsewhere. One block.
 template <class Vertex, class Index, class Key>
-__global__ void __launch_bounds__(kGuessers)
-    guess_giant_of_forest(int64_t vertices, int64_t arcs, const Vertex* __restrict__ indices,
-                          ForestMemory<Index, Key> memory) {
+__global__ void __launch_bounds__(kGuessers) guess_giant_of_forest(
+    int64_t vertices, int64_t arcs, const Vertex* __restrict__ indices, ForestMemory<Index, Key> memory) {
   follow_launch();
   const GiantGuess<Index> guess = guess_giant_tree(arcs, [&](int64_t arc) {
     const int64_t v = indices[arc];
@@ -116,4 +115,4 @@ __global__ void __launch_bounds__(kGuessers)
   }
 }
 
-}  // namespace conncomp
+}

@@ -15,13 +15,12 @@ constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so ma
 constexpr uint32_t kForward = 1, kBackward = 2, kBoth = 3;
 
 // Two searches from the pivot: which vertices it reaches, and which reach it.
-template <class Vertex>
-struct Searches : BitPairs<Vertex> {
+template <class Vertex> struct Searches : BitPairs<Vertex> {
   using BitPairs<Vertex>::of;
   using BitPairs<Vertex>::add;
 
   // Passes bits along u -> v, and adds to `reaches`; returns whether it may have to do so again.
-  __device__ bool pass_along(Vertex u, Vertex v, int& reaches) const {
+  bool pass_along(Vertex u, Vertex v, int& reaches) const {
     const uint32_t u_reach = of(u), v_reach = of(v);
     const uint32_t new_v_reach = u_reach & ~v_reach & kForward, new_u_reach = v_reach & ~u_reach & kBackward;
     if (new_v_reach) add(v, new_v_reach), ++reaches;
@@ -33,8 +32,8 @@ struct Searches : BitPairs<Vertex> {
 // Goes through the arcs whose bit is set, or all at first, and leaves the bits of those that have not passed
 // on both searches; returns how often a vertex was reached.
 template <class Vertex>
-__device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
-                                     uint32_t* bits_of_arcs, bool is_first) {
+int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
+    uint32_t* bits_of_arcs, bool is_first) {
   const int64_t words = (arcs.count + kWarp - 1) / kWarp, step = grid_threads();
   int reaches = 0;
   for (int64_t base = grid_thread() - lane(); base < words; base += step) {
@@ -57,7 +56,7 @@ __device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Se
 // Searches from the pivot, which has both bits; returns whether the searches have come to their end.
 template <class Vertex>
 CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searches<Vertex> searches,
-                           uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {
+    uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
     const int64_t sum = sum_of_block(reaches);
@@ -72,8 +71,7 @@ CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searche
 
 // Lets state->member be the smallest vertex that both searches have reached.
 template <class Vertex>
-__device__ inline void find_member(int64_t vertices, const Searches<Vertex>& searches,
-                                   StrongState<Vertex>* state) {
+void find_member(int64_t vertices, const Searches<Vertex>& searches, StrongState<Vertex>* state) {
   const int64_t words = (vertices + kVerticesOfWord - 1) / kVerticesOfWord;
   visit_of_grid(words, [&](int64_t word) {
     const uint32_t bits = searches.words[word], both = bits & bits >> 1 & 0x55555555;
@@ -83,4 +81,4 @@ __device__ inline void find_member(int64_t vertices, const Searches<Vertex>& sea
   });
 }
 
-}  // namespace conncomp
+}

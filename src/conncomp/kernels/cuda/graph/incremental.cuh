@@ -25,15 +25,11 @@ struct Refusal {
   int64_t call, argument, place, value;
   int64_t last_call[kRemainders];
 
-  __device__ bool has(int64_t wanted) const {
-    return Shared::load(last_call + wanted % kRemainders) == wanted;
-  }
+  bool has(int64_t wanted) const { return Shared::load(last_call + wanted % kRemainders) == wanted; }
 };
 
 // Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
-template <class Vertex>
-__device__ inline bool check(Vertex value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument,
-                             int64_t place) {
+bool check(auto value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument, int64_t place) {
   if (is_vertex(value, vertices)) return true;
   Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
   if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
@@ -47,7 +43,7 @@ __device__ inline bool check(Vertex value, int64_t vertices, Refusal* refusal, i
 template <class Vertex>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     check_vertices(int64_t count, int64_t vertices, int64_t call, int64_t argument,
-                   const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
+        const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
   struct Pair {
     Vertex first, second;
   };
@@ -62,18 +58,14 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
 // Whether there was a union since it was made.
 struct UnionSeen {
   bool seen = false;
-  template <class Index>
-  __device__ void united(Index) {
-    seen = true;
-  }
+  void united(auto) { seen = true; }
 };
 
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
-    unite_batch(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
-                const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
-                uint32_t* __restrict__ united, int64_t* components) {
+__global__ void __launch_bounds__(kGrowingThreads) unite_batch(int64_t edges, int64_t vertices, int64_t call,
+    const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
+    uint32_t* __restrict__ united, int64_t* components) {
   if (refusal->has(call)) return;
   int unions = 0;
   for (int64_t row = grid_thread() - lane(); row < edges; row += grid_threads()) {
@@ -91,15 +83,15 @@ __global__ void __launch_bounds__(kGrowingThreads)
   if (threadIdx.x == 0 && total > 0) Shared::fetch_add(components, -total);
 }
 
-struct Steps {
+struct PathSteps {
   int count = 0;
-  __device__ void start() {}
-  __device__ void step() { ++count; }
+  void start() {}
+  void step() { ++count; }
 };
 
 // Points v to its root, which is returned; others do so meanwhile, or unite.
 template <class Index, class Path = Uncounted>
-__device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
+Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
   const Index root = find_from<Lowering<Shared>>(parent, v, above, path);
   if (root < above) Lowering<Shared>::store(parent + v, root);
   return root;
@@ -108,10 +100,9 @@ __device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path
 // Points the ends of edges that have united to their roots: of sampled words if it `probes`, where *deep
 // becomes the call if a path is long; or else of the others, if the call is deep.
 template <bool probes, class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
-    shorten_united(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
-                   const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
-                   const uint32_t* __restrict__ united, int64_t* deep) {
+__global__ void __launch_bounds__(kGrowingThreads) shorten_united(int64_t edges, int64_t vertices,
+    int64_t call, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
+    const Refusal* refusal, const uint32_t* __restrict__ united, int64_t* deep) {
   if (refusal->has(call) || (!probes && Shared::load(deep) != call)) return;
   for (int64_t i = grid_thread(); i < edges; i += grid_threads()) {
     // Which words are a sample cannot be told from the order of the edges.
@@ -120,7 +111,7 @@ __global__ void __launch_bounds__(kGrowingThreads)
     const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
     if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) continue;
     const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
-    Steps steps;
+    PathSteps steps;
     shorten(parent, Index(u), above_u, steps);
     shorten(parent, Index(v), above_v, steps);
     if (probes && steps.count > kDeep) Shared::store(deep, call);
@@ -129,10 +120,9 @@ __global__ void __launch_bounds__(kGrowingThreads)
 
 // Lets connected[i] be whether u[i] and v[i] are; false, and the call refused, where one is no vertex.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
-    compare_roots(int64_t pairs, int64_t vertices, int64_t call, int64_t argument,
-                  const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
-                  bool* __restrict__ connected, Refusal* refusal) {
+__global__ void __launch_bounds__(kGrowingThreads) compare_roots(int64_t pairs, int64_t vertices,
+    int64_t call, int64_t argument, const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
+    bool* __restrict__ connected, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
     const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
     const bool first = check(a, vertices, refusal, call, argument, i),
@@ -145,8 +135,7 @@ __global__ void __launch_bounds__(kGrowingThreads)
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
     list_roots(int64_t count, int64_t vertices, int64_t call, int64_t argument,
-               const Vertex* __restrict__ wanted, Index* parent, Index* __restrict__ roots,
-               Refusal* refusal) {
+        const Vertex* __restrict__ wanted, Index* parent, Index* __restrict__ roots, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Vertex v = Shared::load(wanted + i);
     const bool exists = check(v, vertices, refusal, call, argument, i);
@@ -162,4 +151,4 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
       [=](int64_t v, Index above) { labels[v] = Label(shorten(parent, Index(v), above)); });
 }
 
-}  // namespace conncomp
+}

@@ -15,10 +15,10 @@ constexpr int kFarSamples = 16;    // of so many one is long at most where neigh
 
 // The sample-th of kSampled arcs spread over a list, by equal steps; or unequal ones, as arcs may repeat.
 constexpr int64_t kSampled = kSamples * kStrongThreads;
-__device__ inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
+inline int64_t sampled_arc(int64_t arcs, int64_t sample) {
   return arcs / kSampled * sample + arcs % kSampled * sample / kSampled;
 }
-__device__ inline int64_t shifted_arc(int64_t arcs, int64_t sample) {
+inline int64_t shifted_arc(int64_t arcs, int64_t sample) {
   const int64_t step = arcs / kSampled;
   const uint32_t shift = uint32_t(sample) * 2654435761u >> 16;  // of 16 bits
   return sampled_arc(arcs, sample) + (step == 0 ? 0 : step > shift ? shift : shift % uint32_t(step));
@@ -38,7 +38,7 @@ struct SampleLimits {
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t vertices, ArcList<const Vertex> arcs, const Pointer* __restrict__ indptr,
-                 SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
+        SampleLimits limits, StrongState<Vertex>* state, int64_t* components) {
   follow_launch();
   constexpr int64_t kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
@@ -86,4 +86,4 @@ __global__ void __launch_bounds__(kStrongThreads)
                                        : 0;
 }
 
-}  // namespace conncomp
+}

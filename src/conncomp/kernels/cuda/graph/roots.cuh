@@ -12,8 +12,7 @@ constexpr int kRootsThreads = 256;
 constexpr int kLoadedAtOnce = 4;
 
 // Calls use(index, load(index)) for this thread's indices below `count`, after several loads at a time.
-template <class Load, class Use>
-__device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
+void visit_loaded(int64_t count, auto&& load, auto&& use) {
 #pragma unroll 1
   for (int64_t begin = grid_thread(); begin < count; begin += kLoadedAtOnce * grid_threads()) {
     decltype(load(begin)) loaded[kLoadedAtOnce];
@@ -26,18 +25,13 @@ __device__ inline void visit_loaded(int64_t count, Load&& load, Use&& use) {
   }
 }
 
-template <class Value>
-__device__ inline void swap_values(Value& a, Value& b) {
+template <class Value> void swap_values(Value& a, Value& b) {
   const Value other = a;
   a = b, b = other;
 }
-template <class Value>
-__device__ inline Value larger(Value a, Value b) {
-  return a < b ? b : a;
-}
+template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
 // The largest of the values of the threads of a warp up to this one.
-template <class Value>
-__device__ inline Value scan_largest_of_warp(Value value) {
+template <class Value> Value scan_largest_of_warp(Value value) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
     if (lane() >= step) value = larger(value, before);
@@ -56,7 +50,7 @@ __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
 }
 
 // Adds the sum of `count` over a block to `total`. All its threads call it.
-__device__ inline void add_for_block(int count, int64_t* total) {
+inline void add_for_block(int count, int64_t* total) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
@@ -76,15 +70,13 @@ __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
 // Which tree of a forest most vertices are in, by the roots of a spread sample of them.
 constexpr int kGuessers = 256;
 
-template <class Index>
-struct GiantGuess {
+template <class Index> struct GiantGuess {
   Index root;
   int votes;  // of kGuessers
 };
 
 // By one block of kGuessers, all of whose threads get the same.
-template <class RootOf>
-__device__ inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
+auto guess_giant_tree(int64_t vertices, auto&& root_of) {
   using Index = decltype(root_of(vertices));
   __shared__ Index roots[kGuessers];
   __shared__ int winner;
@@ -100,4 +92,4 @@ __device__ inline auto guess_giant_tree(int64_t vertices, RootOf&& root_of) {
   return GiantGuess<Index>{roots[winner % kGuessers], winner / kGuessers};
 }
 
-}  // namespace conncomp
+}

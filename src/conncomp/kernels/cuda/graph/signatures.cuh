@@ -17,19 +17,17 @@
 namespace conncomp {
 
 // Vertices from the smallest to the largest.
-template <class Vertex>
-struct Range {
+template <class Vertex> struct Range {
   Vertex low, high;
 
-  __device__ bool operator==(const Range& other) const { return low == other.low && high == other.high; }
-  __device__ void include(const Range& other, bool with_low = true, bool with_high = true) {
+  bool operator==(const Range& other) const { return low == other.low && high == other.high; }
+  void include(const Range& other, bool with_low = true, bool with_high = true) {
     if (with_low && other.low < low) low = other.low;
     if (with_high && other.high > high) high = other.high;
   }
 };
 
-template <class Vertex>
-struct Signature {
+template <class Vertex> struct Signature {
   Range<Vertex> ancestors, descendants;
 };
 
@@ -38,41 +36,40 @@ enum Direction { kAlong, kAgainst };
 constexpr int kDirections = 2;
 
 // The signatures of all vertices, each four entries of an array.
-template <class Vertex>
-struct Signatures {
+template <class Vertex> struct Signatures {
   Vertex* entries;
 
-  __device__ Vertex* half(Vertex v, int direction) const { return entries + 4 * int64_t(v) + 2 * direction; }
-  __device__ Range<Vertex> range(Vertex v, int direction) const {
+  Vertex* half(Vertex v, int direction) const { return entries + 4 * int64_t(v) + 2 * direction; }
+  Range<Vertex> range(Vertex v, int direction) const {
     Vertex ends[2];
     Current::load_all(half(v, direction), ends);
     return {ends[0], ends[1]};
   }
   // As they were a while ago, if others change them.
-  __device__ Signature<Vertex> of(Vertex v) const {
+  Signature<Vertex> of(Vertex v) const {
     Vertex entry[4];
     Shared::load_all(half(v, kAlong), entry);
     return {{entry[0], entry[1]}, {entry[2], entry[3]}};
   }
   // Lets half of the signature of v, which has been seen, include more; returns whether it lacked anything.
-  __device__ bool widen(Vertex v, int direction, const Range<Vertex>& seen, const Range<Vertex>& more) const {
+  bool widen(Vertex v, int direction, const Range<Vertex>& seen, const Range<Vertex>& more) const {
     const bool lowers = more.low<seen.low, raises = more.high> seen.high;
     if (lowers) Current::fetch_min(half(v, direction), more.low);
     if (raises) Current::fetch_max(half(v, direction) + 1, more.high);
     return lowers | raises;
   }
   // All that is known of v is itself, or that it is in the component of a smaller vertex.
-  __device__ void reset(Vertex v) const { put_into(v, v); }
-  __device__ void put_into(Vertex v, Vertex component) const {
+  void reset(Vertex v) const { put_into(v, v); }
+  void put_into(Vertex v, Vertex component) const {
     for (int k = 0; k < 2 * kDirections; ++k) Shared::store(half(v, kAlong) + k, component);
   }
   // The smallest vertex whose component v is known to be in, if that is told: or else, v.
-  __device__ Vertex component(Vertex v) const {
+  Vertex component(Vertex v) const {
     const Vertex low = range(v, kAlong).low;
     return low == range(v, kAgainst).low ? low : v;
   }
   // Whether u -> v may be within a component that is not told yet, once signatures are final.
-  __device__ bool may_join(Vertex u, Vertex v) const {
+  bool may_join(Vertex u, Vertex v) const {
     const Signature<Vertex> u_signature = of(u), v_signature = of(v);
     return u_signature.ancestors.low != u_signature.descendants.low &&
            u_signature.ancestors == v_signature.ancestors &&
@@ -88,8 +85,7 @@ enum class Jumps { kTogether, kApart, kByVertices };
 // Passes what is known along arcs u -> v only, by one of neighbouring lanes with the same u; returns whether
 // anything may have changed. All lanes call.
 template <int count, class Vertex>
-__device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count],
-                               const Vertex (&v)[count]) {
+bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count], const Vertex (&v)[count]) {
   Signature<Vertex> u_signature[count], v_signature[count];
 #pragma unroll
   for (int k = 0; k < count; ++k) u_signature[k] = signatures.of(u[k]), v_signature[k] = signatures.of(v[k]);
@@ -111,8 +107,7 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
 // Completes what is known of v by its ancestors and descendants; returns whether anything may have changed. A
 // vertex in the component of a smaller one, outside its own range, keeps that: no arcs would tell it of a new
 // start.
-template <class Vertex>
-__device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
+template <class Vertex> bool jump(const Signatures<Vertex>& signatures, Vertex v) {
   const Signature<Vertex> v_signature = signatures.of(v);
   if (v_signature.ancestors.high < v) return false;
   Range<Vertex> ancestors = signatures.of(v_signature.ancestors.low).ancestors;
@@ -126,7 +121,7 @@ __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
 // Passes what is known along u -> v, to the ancestors of u and the descendants of v; returns whether anything
 // may have changed.
 template <class Vertex>
-__device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
+bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
   const bool together = jumps == Jumps::kTogether;
   const Signature<Vertex> u_signature = signatures.of(u), v_signature = signatures.of(v);
   const Vertex low_ancestor = u_signature.ancestors.low, high_ancestor = u_signature.ancestors.high;
@@ -167,4 +162,4 @@ __device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u
   return changed;
 }
 
-}  // namespace conncomp
+}

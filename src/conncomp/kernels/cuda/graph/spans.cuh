@@ -12,8 +12,7 @@ constexpr int kSpanThreads = 256;  // of every block that visits spans
 constexpr int64_t kSpan = 4096;
 
 // The last of [low, high) whose arcs begin at `arc` or before. By all threads of a warp.
-template <class Pointer>
-__device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t high, int64_t arc) {
+int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t arc) {
   while (high - low > 1) {
     const int64_t step = (high - low + kWarp - 1) / kWarp, place = low + step * (lane() + 1);
     const bool begins_before = place < high && int64_t(indptr[place]) <= arc;
@@ -24,9 +23,7 @@ __device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t 
 }
 
 // The same where it is likely to be among the `near` ones from `low` on.
-template <class Pointer>
-__device__ inline int64_t source_near(const Pointer* indptr, int64_t low, int64_t near, int64_t high,
-                                      int64_t arc) {
+int64_t source_near(const auto* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
   if (low + near < high) {
     const bool begins_before = int64_t(indptr[low + near]) <= arc;
     (begins_before ? low : high) = low + near;
@@ -38,8 +35,7 @@ struct Span {
   int64_t begin, end, low, high;
 
   // Row `first` is no later than those of the span; the last one of the span before is best.
-  template <class Pointer>
-  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
+  Span(const auto* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
       : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
     low = source_near(indptr, first, kWarp, vertices, begin);
     high = source_near(indptr, low, kWarp * kWarp, vertices, end - 1) + 1;
@@ -49,9 +45,7 @@ struct Span {
 
 // Calls visit(span) for the spans of a block: neighbours, so that all but the first are soon found. All its
 // threads call.
-template <class Pointer, class Visit>
-__device__ inline void visit_spans_of_block(const Pointer* indptr, int64_t vertices, int64_t arcs,
-                                            Visit&& visit) {
+void visit_spans_of_block(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
   int64_t row = 0;
   for (int64_t begin = spans * blockIdx.x / gridDim.x * kSpan; begin < end; begin += kSpan) {
@@ -62,28 +56,24 @@ __device__ inline void visit_spans_of_block(const Pointer* indptr, int64_t verti
 }
 
 struct AnyRow {
-  __device__ bool operator()(int64_t) const { return true; }
+  bool operator()(int64_t) const { return true; }
 };
 
 // A row's number in the span, and a bit for whether it is wanted: 32 bits where vertices have 31.
-template <class Vertex>
-struct CodeOf {
+template <class Vertex> struct CodeOf {
   using Code = uint64_t;
 };
-template <>
-struct CodeOf<int32_t> {
+template <> struct CodeOf<int32_t> {
   using Code = uint32_t;
 };
 
 // The sources of the arcs of one span after the other, in the shared memory of a block.
-template <class Vertex>
-class SpanSources {
+template <class Vertex> class SpanSources {
  public:
   using Code = typename CodeOf<Vertex>::Code;
 
   // By all threads of a block: notes which rows are wanted; returns whether any is.
-  template <class Pointer, class Wanted>
-  __device__ bool note(const Pointer* indptr, const Span& span, Wanted&& wanted) {
+  bool note(const auto* indptr, const Span& span, auto&& wanted) {
     span_low_ = span.low, span_begin_ = span.begin;
     const int thread = int(threadIdx.x);
     Code* const codes = codes_of_block();
@@ -105,7 +95,7 @@ class SpanSources {
     return true;
   }
   // The source of an arc of the span, or -1 if that is not wanted.
-  __device__ int64_t source(int64_t arc) const {
+  int64_t source(int64_t arc) const {
     const Code code = codes_of_block()[place(int(arc - span_begin_))];
     return code & 1 ? span_low_ + int64_t(code >> 1) : int64_t(-1);
   }
@@ -113,14 +103,14 @@ class SpanSources {
  private:
   static constexpr int kArcsOfThread = kSpan / kSpanThreads, kWarps = kSpanThreads / kWarp;
 
-  __device__ static Code* codes_of_block() {
+  static Code* codes_of_block() {
     __shared__ Code codes[kSpan + kSpanThreads];
     return codes;
   }
   // Stretches of arcs begin in banks of their own.
-  __device__ static int place(int arc) { return arc + arc / kArcsOfThread; }
+  static int place(int arc) { return arc + arc / kArcsOfThread; }
   // Each arc gets the largest code up to it: that of its row.
-  __device__ static void spread(Code* codes) {
+  static void spread(Code* codes) {
     __shared__ Code largest_of_warp[kWarps];
     const int thread = int(threadIdx.x), first = place(kArcsOfThread * thread);
     Code largest = 0;
@@ -140,8 +130,7 @@ class SpanSources {
 
 // Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
 // where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
-template <class Vertex, class Pointer, class Wanted, class Visit>
-__device__ inline void visit_span(const Pointer* indptr, const Span& span, Wanted&& wanted, Visit&& visit) {
+template <class Vertex> void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
   SpanSources<Vertex> sources;
   if (!sources.note(indptr, span, wanted)) return;
   for (int64_t row = span.begin; row < span.end; row += kSpanThreads) {
@@ -150,4 +139,4 @@ __device__ inline void visit_span(const Pointer* indptr, const Span& span, Wante
   }
 }
 
-}  // namespace conncomp
+}

@@ -31,8 +31,7 @@ constexpr int kArcSweeps = 8;          // over the arcs, between two barriers
 constexpr int64_t kFewTrimmed = 256;   // of so many vertices one, so that arcs need not be listed anew
 
 // Calls visit(arc) for this thread's arcs of a share, row by row of the block, forwards or backwards.
-template <class Visit>
-__device__ inline void visit_share(const Share& share, bool backwards, Visit&& visit) {
+void visit_share(const Share& share, bool backwards, auto&& visit) {
   const int64_t rows = (share.end - share.begin + kStrongThreads - 1) / kStrongThreads;
 #pragma unroll 1
   for (int64_t row = 0; row < rows; ++row) {
@@ -42,8 +41,8 @@ __device__ inline void visit_share(const Share& share, bool backwards, Visit&& v
 }
 
 template <class Vertex>
-CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Signatures<Vertex> signatures,
-                                     Jumps jumps) {
+CONNCOMP_PHASE bool sweep_with_jumps(
+    ArcList<const Vertex> arcs, Share share, Signatures<Vertex> signatures, Jumps jumps) {
   bool changed = false;
 #pragma unroll 1
   for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
@@ -52,11 +51,11 @@ CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Si
 }
 
 template <class Vertex>
-CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Share share_of_vertices,
-                                    Signatures<Vertex> signatures) {
+CONNCOMP_PHASE bool sweep_then_jump(
+    ArcList<const Vertex> arcs, Share share, Share share_of_vertices, Signatures<Vertex> signatures) {
   bool changed = false;
-  visit_ends<kArcsAtOnce>(arcs, share,
-                          [&](const auto& u, const auto& v) { changed |= pass_on(signatures, u, v); });
+  visit_ends<kArcsAtOnce>(
+      arcs, share, [&](const auto& u, const auto& v) { changed |= pass_on(signatures, u, v); });
   for (int64_t v = share_of_vertices.begin + int(threadIdx.x); v < share_of_vertices.end; v += kStrongThreads)
     changed |= jump(signatures, Vertex(v));
   return changed;
@@ -66,7 +65,7 @@ CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Sha
 // barriers, or more while all blocks settle. All blocks meet.
 template <class Vertex>
 CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
-                                Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
+    Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
   const Share share(arcs.count, kSmallestShare), share_of_vertices(vertices);
   bool all_settle = false;
   for (int barriers = 0; barriers < most_barriers || all_settle; ++barriers) {
@@ -87,8 +86,8 @@ CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Si
 }
 
 // The ends of arcs know themselves only, by signatures or extremes. All blocks meet.
-template <class Vertex, class Known>
-CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Known known, GridBarrier& barrier) {
+template <class Vertex>
+CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, auto known, GridBarrier& barrier) {
   visit_of_grid(arcs.count, [=](int64_t arc) {
     known.reset(arcs.sources[arc]);
     known.reset(arcs.targets[arc]);
@@ -97,21 +96,20 @@ CONNCOMP_PHASE void reset_ends(ArcList<const Vertex> arcs, Known known, GridBarr
 }
 
 // Which arcs cut_arcs keeps. One type, as each copy of keep_arcs takes time to compile.
-template <class Vertex>
-struct KeepingUncut {
+template <class Vertex> struct KeepingUncut {
   const Vertex* pieces;  // by their first vertices; null where extremes tell
   Extremes<Vertex> extremes;
 
-  __device__ bool keeps(Vertex u, Vertex v) const {
+  bool keeps(Vertex u, Vertex v) const {
     return pieces ? u != v && pieces[u] == pieces[v] : extremes.may_join(u, v);
   }
-  __device__ static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
+  static void write(Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; }
 };
 
 // Passes extremes along arcs, each block in its share; returns whether they become final. All blocks meet.
 template <class Vertex>
-__device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes,
-                                       bool are_near, GridBarrier& barrier) {
+bool settle_extremes(const ArcList<const Vertex>& arcs, const Extremes<Vertex>& extremes, bool are_near,
+    GridBarrier& barrier) {
   // What an arc tells its ends of each other needs nothing to be read.
   visit_of_grid(arcs.count, [&](int64_t arc) { extremes.join(arcs.sources[arc], arcs.targets[arc]); });
   meet(barrier);
@@ -122,9 +120,8 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
     bool changed = false;
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       bool sweep_changed = false;
-      visit_share(share, backwards, [&](int64_t arc) {
-        sweep_changed |= extremes.pass_along(arcs.sources[arc], arcs.targets[arc]);
-      });
+      visit_share(share, backwards,
+          [&](int64_t arc) { sweep_changed |= extremes.pass_along(arcs.sources[arc], arcs.targets[arc]); });
       changed |= sweep_changed;
       backwards = are_near && !backwards;
       if (!__syncthreads_or(sweep_changed)) break;
@@ -137,8 +134,8 @@ __device__ inline bool settle_extremes(const ArcList<const Vertex>& arcs, const 
 // Rounds of extremes, one of scattered neighbours, until no arcs are left or one is given up. All blocks
 // meet.
 template <class Vertex>
-__device__ inline void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
-                                        const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
+void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_near,
+    const StrongMemory<Vertex>& memory, GridBarrier& barrier) {
   const Extremes<Vertex> extremes = extremes_in(memory);
   KeptArcs<Vertex> left(arcs, memory);
   if (arcs.sources == left.next.sources) swap_values(left.next, left.spare);
@@ -186,8 +183,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
 // What is known of components at first: by extremes, or by the searches.
 template <class Vertex>
 CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signatures,
-                                     Searches<Vertex> searches, Vertex member,
-                                     const StrongMemory<Vertex>& memory) {
+    Searches<Vertex> searches, Vertex member, const StrongMemory<Vertex>& memory) {
   const Extremes<Vertex> extremes = extremes_in(memory);
   const bool is_settled = memory.state->is_settled;
   visit_of_grid(vertices, [&](int64_t vertex) {
@@ -198,8 +194,7 @@ CONNCOMP_PHASE void start_signatures(int64_t vertices, Signatures<Vertex> signat
 
 // Which arcs strong_components keeps, by what has told of components: one type, to compile keep_arcs once.
 enum class ToldBy { kSearches, kTrimming, kSignatures };
-template <class Vertex>
-struct Keeping {
+template <class Vertex> struct Keeping {
   ToldBy told_by;
   Searches<Vertex> searches;
   bool is_complete;  // whether the searches came to their end
@@ -207,13 +202,13 @@ struct Keeping {
   const Vertex* awaited;
   Signatures<Vertex> signatures;
 
-  __device__ bool keeps(Vertex u, Vertex v) const {
+  bool keeps(Vertex u, Vertex v) const {
     if (told_by == ToldBy::kSignatures) return signatures.may_join(u, v);
     if (told_by == ToldBy::kTrimming) return u != v && awaited[u] != 0 && awaited[v] != 0;
     const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
     return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
   }
-  __device__ void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
+  void write(Vertex u, Vertex v, Vertex& source, Vertex& target) const {
     source = u, target = v;
     if (told_by == ToldBy::kSearches) {
       if (searches.of(u) == kBoth) source = member;
@@ -229,8 +224,7 @@ struct Keeping {
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     strong_components(int64_t vertices, ArcList<const Vertex> given, int64_t most_barriers, bool are_paths,
-                      bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots,
-                      int64_t* components) {
+        bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots, int64_t* components) {
   __shared__ Vertex queue_vertices[kStrongThreads / kWarp][kQueued];
   __shared__ uint8_t queue_directions[kStrongThreads / kWarp][kQueued];
   __shared__ LocalQueue<Vertex> local_queue;
@@ -285,12 +279,12 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     trim_rows(are_in_order && is_complete
                   ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, barrier)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
-                              sums_of_blocks, barrier),
-              arcs.sources, arcs.targets);
+                        sums_of_blocks, barrier),
+        arcs.sources, arcs.targets);
   if (arcs.count > vertices / kFewArcs && arcs.count <= untrimmed / 2)
     trim_rows(sort_ends(arcs.count, arcs.targets, arcs.sources, vertices, row_ends, next.sources,
-                        sums_of_blocks, barrier),
-              arcs.targets, arcs.sources);
+                  sums_of_blocks, barrier),
+        arcs.targets, arcs.sources);
 
   start_signatures(vertices, signatures, searches, member, memory);
   barrier.wait();
@@ -310,14 +304,14 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
       // Nothing is kept in the next list yet.
       const EndsOfVertices<Vertex> rows[kDirections] = {
           sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources, sums_of_blocks,
-                    barrier),
+              barrier),
           sort_ends(arcs.count, arcs.targets, arcs.sources, vertices, row_ends + vertices + 1, next.targets,
-                    sums_of_blocks, barrier)};
+              sums_of_blocks, barrier)};
       open_vertices(vertices, rows, bits, words_of_searches);
       barrier.wait();
       WorkQueue<Vertex> queue{queue_vertices[threadIdx.x / kWarp], queue_directions[threadIdx.x / kWarp], 0};
-      const Widening<Vertex> widening{Share(vertices),     signatures, {rows[kAlong], rows[kAgainst]}, bits,
-                                      {words_of_searches}, queue};
+      const Widening<Vertex> widening{
+          Share(vertices), signatures, {rows[kAlong], rows[kAgainst]}, bits, {words_of_searches}, queue};
       settle_vertices(widening, barrier);
     }
     keep(ToldBy::kSignatures);
@@ -333,4 +327,4 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   add_for_block(roots_of_thread, components);
 }
 
-}  // namespace conncomp
+}

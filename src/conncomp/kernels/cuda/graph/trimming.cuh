@@ -23,14 +23,12 @@ constexpr int64_t kSampledVertices = 1 << 16;  // at most: each of a smaller gra
 constexpr int64_t kLongTrimmedRow = 32;        // from here on a row is the work of a warp
 constexpr int64_t kHubOfTrimming = 4096;       // arcs, with which a row would hold up all: it is left out
 
-template <class Vertex>
-struct LocalQueue {
+template <class Vertex> struct LocalQueue {
   Vertex vertices[kStrongThreads];
   int count;
 };
 
-template <class Vertex>
-struct Trimming {
+template <class Vertex> struct Trimming {
   EndsOfVertices<Vertex> rows;  // of the arcs along which it trims, or against them
   int64_t vertices;
   Vertex *awaits, *queue;  // an entry a vertex each
@@ -40,7 +38,7 @@ struct Trimming {
   int turn = 0;                            // the counter that is added to
 
   // Trims what wide levels reach; the rows lead to the `ends` of arcs. All blocks meet.
-  __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
+  int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
     if (grid_thread() < 3) queued[grid_thread()] = 0;
     visit_of_grid(vertices, [&](int64_t v) { awaits[v] = 0; });
     meet(barrier);
@@ -52,7 +50,7 @@ struct Trimming {
     for (int level = 0; end_of_level(level, barrier); ++level) {
       const Share share(level_end - level_begin);
       for (int64_t first = level_begin + share.begin; first < level_begin + share.end;
-           first += kStrongThreads)
+          first += kStrongThreads)
         go_on_from(first, level_begin + share.end);
     }
     return level_end;
@@ -60,7 +58,7 @@ struct Trimming {
 
   // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared for
   // the next.
-  __device__ bool end_of_level(int level, GridBarrier& barrier) {
+  bool end_of_level(int level, GridBarrier& barrier) {
     barrier.wait();
     level_begin = level_end;
     level_end += Current::load(queued + level % 3);
@@ -69,7 +67,7 @@ struct Trimming {
     return level_end > level_begin + (level < kPatience ? 0 : kThinLevel);
   }
   // The vertices that await none, but for those whose rows are empty.
-  __device__ void queue_first() {
+  void queue_first() {
     __shared__ int64_t room;
     const Share share(vertices);
     visit_rows(share, [&](int64_t row) {
@@ -82,10 +80,8 @@ struct Trimming {
       if (is_first) queue[room + before] = Vertex(v);
     });
   }
-  __device__ void queue_for_all(Vertex v) {
-    queue[level_end + Current::fetch_add(queued + turn, int64_t(1))] = v;
-  }
-  __device__ void queue_for_block(Vertex v) {
+  void queue_for_all(Vertex v) { queue[level_end + Current::fetch_add(queued + turn, int64_t(1))] = v; }
+  void queue_for_block(Vertex v) {
     const int place = InBlock::fetch_add(&local.count, 1);
     if (place < kStrongThreads)
       local.vertices[place] = v;
@@ -93,7 +89,7 @@ struct Trimming {
       queue_for_all(v);
   }
   // Goes through vertices of the queue and those that they release. All threads of a block call.
-  __device__ void go_on_from(int64_t first, int64_t end) {
+  void go_on_from(int64_t first, int64_t end) {
     int count = int(end - first < kStrongThreads ? end - first : kStrongThreads);
     Vertex v = int(threadIdx.x) < count ? queue[first + threadIdx.x] : Vertex(-1);
     for (int step = 0; count > 0; ++step) {
@@ -111,7 +107,7 @@ struct Trimming {
     }
   }
   // By all threads of a warp, each with a trimmed vertex or -1.
-  __device__ void release_from(Vertex v) {
+  void release_from(Vertex v) {
     const int64_t begin = v < 0 ? 0 : rows.begin(v);
     int64_t end = v < 0 ? 0 : rows.end(v);
     if (end - begin >= kHubOfTrimming) end = begin;
@@ -130,7 +126,7 @@ struct Trimming {
     }
   }
   // Takes every step-th of the arcs of v away, and queues what awaits none then.
-  __device__ void release(Vertex v, int64_t begin, int64_t end, int step) {
+  void release(Vertex v, int64_t begin, int64_t end, int step) {
 #pragma unroll 1
     for (; begin < end; begin += kReleasedAtOnce * step) {
       Vertex target[kReleasedAtOnce], awaited[kReleasedAtOnce];
@@ -148,15 +144,14 @@ struct Trimming {
 };
 
 template <class Vertex>
-CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends,
-                            GridBarrier& barrier) {
+CONNCOMP_PHASE int64_t trim(
+    Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
   return trimming.run(arcs, starts, ends, barrier);
 }
 
 // Whether any of a sample of vertices, one of each group of neighbours, has no arc in. All blocks meet.
 template <class Vertex>
-__device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited,
-                                 GridBarrier& barrier) {
+bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited, GridBarrier& barrier) {
   int shift = 0;
   while (vertices >> shift > kSampledVertices) ++shift;
   const int64_t groups = vertices >> shift;
@@ -175,4 +170,4 @@ __device__ inline bool has_first(ArcList<const Vertex> arcs, int64_t vertices, V
   return barrier.any(is_first);
 }
 
-}  // namespace conncomp
+}

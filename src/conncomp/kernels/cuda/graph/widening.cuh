@@ -18,14 +18,13 @@ constexpr int kMarkedBarriers = 64;  // before all open vertices pass on
 constexpr int kQueued = 2 * kWarp;  // pieces of work: one that each thread adds, and less that were left
 
 // Work that a warp has before it, so that all of its threads have some where few vertices have any.
-template <class Vertex>
-struct WorkQueue {
+template <class Vertex> struct WorkQueue {
   Vertex* vertices;
   uint8_t* directions;
   int count;
 
   // By all threads of the warp: puts in v if it is `wanted`.
-  __device__ void push(bool wanted, Vertex v, int direction) {
+  void push(bool wanted, Vertex v, int direction) {
     const uint32_t all = __ballot_sync(kAllLanes, wanted);
     if (wanted) {
       const int place = count + __popc(all & ~(kAllLanes << lane()));
@@ -36,8 +35,7 @@ struct WorkQueue {
   }
 };
 
-template <class Vertex>
-struct Widening {
+template <class Vertex> struct Widening {
   Share share;
   Signatures<Vertex> signatures;
   EndsOfVertices<Vertex> rows[kDirections];
@@ -48,7 +46,7 @@ struct Widening {
 
   // Passes on what open vertices of the share know, or marked ones, then those marked since; returns whether
   // any signature has widened. All threads call.
-  __device__ bool pass_on(bool all) {
+  bool pass_on(bool all) {
     changed = false;
     for (int sweep = 0; sweep < kMarkedSweeps; ++sweep) {
       bool is_busy = false;
@@ -73,7 +71,7 @@ struct Widening {
   static constexpr int kLongRow = 32;  // from here on a row is the work of a warp
 
   // The marks of v, which are taken away. A warp has two words of them.
-  __device__ uint32_t take_marks(int64_t v) const {
+  uint32_t take_marks(int64_t v) const {
     uint32_t* const word = all_marks.word(Vertex(v));
     uint32_t marks = v < share.end ? Current::load(word) : 0;
     if (marks && v % kVerticesOfWord == 0) marks = Current::exchange(word, uint32_t(0));
@@ -82,13 +80,13 @@ struct Widening {
   }
   // Lets half of v's signature include more. Whoever takes the mark may read the old one, as nothing orders
   // the two: a sweep over all open vertices has to end it.
-  __device__ void tell(Vertex v, int direction, const Range<Vertex>& more) {
+  void tell(Vertex v, int direction, const Range<Vertex>& more) {
     if (!signatures.widen(v, direction, signatures.range(v, direction), more)) return;
     all_marks.add(v, uint32_t(1) << direction);
     changed = true;
   }
   // By all threads of a warp: takes the last pieces of work.
-  __device__ void pop(int some) {
+  void pop(int some) {
     __syncwarp();
     queue.count -= some;
     const bool has_work = lane() < some;
@@ -113,8 +111,8 @@ struct Widening {
     for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongRow); open; open &= open - 1) {
       const int worker = __ffs(int(open)) - 1, way = __shfl_sync(kAllLanes, direction, worker);
       const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
-      const Range<Vertex> known_there{__shfl_sync(kAllLanes, known.low, worker),
-                                      __shfl_sync(kAllLanes, known.high, worker)};
+      const Range<Vertex> known_there{
+          __shfl_sync(kAllLanes, known.low, worker), __shfl_sync(kAllLanes, known.high, worker)};
 #pragma unroll 1
       for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
         tell(rows[way].ends[k], way, known_there);
@@ -124,8 +122,7 @@ struct Widening {
 
 // Widens signatures until they are final. All blocks meet. Called in one place, to compile in half of the
 // time.
-template <class Vertex>
-CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
+template <class Vertex> CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
   int marked_barriers = 0;  // until all open vertices pass on
   while (true) {
     const bool all = marked_barriers == 0, changed = barrier.any(widening.pass_on(all));
@@ -139,8 +136,8 @@ CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barr
 
 // Opens the vertices that have arcs both ways, a bit each; others are alone. Clears all marks.
 template <class Vertex>
-__device__ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections],
-                                     uint32_t* open, uint32_t* marks) {
+void open_vertices(
+    int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections], uint32_t* open, uint32_t* marks) {
   for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
     const Vertex v = Vertex(row + lane());
     const bool has_arcs = row + lane() < vertices && rows[kAlong].begin(v) < rows[kAlong].end(v) &&
@@ -151,4 +148,4 @@ __device__ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vert
   }
 }
 
-}  // namespace conncomp
+}

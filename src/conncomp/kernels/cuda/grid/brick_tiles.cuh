@@ -9,76 +9,71 @@
 
 namespace conncomp {
 
-template <int rank, class Logs>
-struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
+template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
   using Base = Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs>;
   using Base::axis, Base::grid, Base::kAxes, Base::log, Base::log_before, Base::place, Base::tile_of;
   static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
   using B = Brick<kAxes>;
 
   // The number of a cell's brick in its tile; and in the item.
-  template <class Index>
-  __device__ int brick_of(const Cell<rank, Index>& cell) const {
+  int brick_of(const auto& cell) const {
     int brick = 0;
     unrolled<kAxes>([&](int a) {
       brick |= int(cell.at[rank - 1 - a] >> B::kLog & ((1 << log[a]) - 1)) << log_before(a);
     });
     return brick;
   }
-  template <class Index>
-  __device__ int64_t number_of(const Cell<rank, Index>& cell) const {
+  int64_t number_of(const auto& cell) const {
     return (int64_t(tile_of(cell)) << Base::log_parts()) + brick_of(cell);
   }
 
   // Where the coordinate along an axis begins in the bits of a node.
-  __device__ int shift(int a) const { return log_before(a) + a * B::kLog; }
+  int shift(int a) const { return log_before(a) + a * B::kLog; }
   // The distance of an element's node from that of its brick's first one; and from that at a step.
-  __device__ int distance_in_tile(int bit) const {
+  int distance_in_tile(int bit) const {
     int distance = 0;
     unrolled<kAxes>([&](int a) { distance |= B::coordinate(bit, a) << shift(a); });
     return distance;
   }
-  __device__ int distance_back_in_tile(int step) const {
+  int distance_back_in_tile(int step) const {
     int distance = 0;
     unrolled<kAxes>([&](int a) { distance -= B::step(step, a) * (1 << shift(a)); });
     return distance;
   }
-  __device__ int node_of(int brick, int bit) const {
+  int node_of(int brick, int bit) const {
     int node = distance_in_tile(bit);
     unrolled<kAxes>([&](int a) { node |= place(brick, a) << (B::kLog + shift(a)); });
     return node;
   }
-  __device__ int brick_of_node(int node) const {
+  int brick_of_node(int node) const {
     int brick = 0;
     unrolled<kAxes>(
         [&](int a) { brick |= (node >> (shift(a) + B::kLog) & ((1 << log[a]) - 1)) << log_before(a); });
     return brick;
   }
-  __device__ int bit_of_node(int node) const {
+  int bit_of_node(int node) const {
     int bit = 0;
     unrolled<kAxes>([&](int a) { bit |= (node >> shift(a) & (B::kSide - 1)) << a * B::kLog; });
     return bit;
   }
 
   // The distance in the array of an element from the first one of its tile; of its brick.
-  template <class Index>
-  __device__ Index index_of_node(int node) const {
+  template <class Index> Index index_of_node(int node) const {
     Index index = 0;
     unrolled<kAxes>([&](int a) {
       index += Index(node >> shift(a) & ((1 << (log[a] + B::kLog)) - 1)) * Index(axis(a).index_stride);
     });
     return index;
   }
-  template <class Index>
-  __device__ Index distance(int bit) const {
+  template <class Index> Index distance(int bit) const {
     Index index = Index(B::coordinate(bit, 0));
 #pragma unroll
     for (int a = 1; a < kAxes; ++a) index += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
     return index;
   }
   // The same in units of a stride, for an element along(a) elements away; axes close on themselves.
-  template <class Index, class Along, class Stride>
-  __device__ auto distance_across(const Cell<rank, Index>& first, Along&& along, Stride&& stride) const {
+  template <class Index>
+  auto distance_across(const Cell<rank, Index>& first, auto&& along, auto&& stride) const {
     decltype(stride(axis(0))) sum = 0;
     unrolled<kAxes>([&](int a) {
       const int64_t at = first.at[rank - 1 - a], length = axis(a).length;
@@ -90,19 +85,16 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return sum;
   }
   // The distance of the end of an axis from the brick's beginning: at most 0 for a brick beyond it.
-  template <class Index>
-  __device__ Index to_end(const Cell<rank, Index>& first, int a) const {
+  template <class Index> Index to_end(const Cell<rank, Index>& first, int a) const {
     return Index(axis(a).length) - first.at[rank - 1 - a];
   }
   // The length of a brick along an axis. Compare `to_end` with kSide, never this: the assembler of CUDA 12.8
   // to 13.3 makes one wrong instruction of both on GPUs of 9.0 (tests/kernels/test_clamps.py).
-  template <class Index>
-  __device__ int length(const Cell<rank, Index>& first, int a) const {
+  template <class Index> int length(const Cell<rank, Index>& first, int a) const {
     const Index end = to_end(first, a);
     return end < 0 ? 0 : end < B::kSide ? int(end) : B::kSide;
   }
-  template <class Index>
-  __device__ Bits inside(const Cell<rank, Index>& first) const {
+  template <class Index> Bits inside(const Cell<rank, Index>& first) const {
     Bits elements = ~Bits(0);
     unrolled<kAxes>([&](int a) {
       const Index end = to_end(first, a);
@@ -110,14 +102,12 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     });
     return elements;
   }
-  template <class Value>
-  __device__ BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
+  template <class Value> BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
     return {first, [&](int a) { return axis(a).value_stride; }, inside};
   }
 
   // The elements that a step takes out of the tile, or across the end of a periodic axis.
-  template <class Index>
-  __device__ Bits leaving(const Cell<rank, Index>& first, int brick, int step) const {
+  Bits leaving(const auto& first, int brick, int step) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {
       const int brick_length = length(first, a), move = B::step(step, a);
@@ -129,8 +119,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     return elements;
   }
   // The elements whose neighbours at a step lie over the end of an axis; of open axes only, if so asked.
-  template <class Index>
-  __device__ Bits over_ends(const Cell<rank, Index>& first, int step, bool of_open = false) const {
+  Bits over_ends(const auto& first, int step, bool of_open = false) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {
       if (of_open && axis(a).periodic) return;
@@ -144,7 +133,7 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
 };
 
 // The next number for a block that takes them in turn; all threads call.
-__device__ inline int64_t next_turn(int32_t* next) {
+inline int64_t next_turn(int32_t* next) {
   __shared__ int32_t number;
   __syncthreads();  // the last one is done, and has been read
   if (threadIdx.x == 0) number = Shared::fetch_add(next, 1);
@@ -170,20 +159,20 @@ struct BrickTable {
   // From here on `elsewhere` of a volume has the next tiles to label, join and write, for few blocks.
   static constexpr int kTurns = 2;
 
-  __device__ bool is_elsewhere() const { return elsewhere != nullptr && elsewhere[0]; }
-  __device__ Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
-  __device__ ValuePlanes planes_of(int64_t number) const {
+  bool is_elsewhere() const { return elsewhere != nullptr && elsewhere[0]; }
+  Bits& plane(int k, int64_t number) const { return planes[k * bricks + number]; }
+  ValuePlanes planes_of(int64_t number) const {
     ValuePlanes values;
     unrolled<kPlanes>([&](int k) { values.plane[k] = plane(k, number); });
     return values;
   }
-  __device__ FirstDigits first_digits(int64_t number) const {
+  FirstDigits first_digits(int64_t number) const {
     FirstDigits digits;
 #pragma unroll
     for (int k = 0; k < kFirstDigits; ++k) digits.digit[k] = __ldg(first_digit + k * bricks + number);
     return digits;
   }
-  __device__ int first_of_component(int64_t number, int bit) const {
+  int first_of_component(int64_t number, int bit) const {
     int first = 0;
 #pragma unroll
     for (int k = 0; k < kFirstDigits; ++k)
@@ -193,12 +182,9 @@ struct BrickTable {
 };
 
 // A brick's links by Equal or Above, or GivenLinks, which link_bricks.cuh makes of any rule.
-template <class T, class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles,
-                                                          const BrickTable& table, const T* values,
-                                                          const Cell<Tiles::kRank, Index>& first,
-                                                          int64_t number, Bits inside, Bits foreground,
-                                                          Comparison comparison) {
+template <class T, class Tiles>
+BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles, const BrickTable& table,
+    const T* values, const auto& first, int64_t number, Bits inside, Bits foreground, Comparison comparison) {
   if (comparison == Comparison::kValues)
     return tiles.values_at(values + first.offset, inside).equal_links(foreground, tiles.neighbours());
   BrickLinks<Tiles::kAxes> links{foreground, int(tiles.grid.connectivity), comparison, {}};
@@ -207,23 +193,19 @@ __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const
 }
 
 template <class T, class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles,
-                                                          const BrickTable&, const T*,
-                                                          const Cell<Tiles::kRank, Index>&, int64_t, Bits,
-                                                          Bits foreground, Comparison) {
+BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles, const BrickTable&, const T*,
+    const Cell<Tiles::kRank, Index>&, int64_t, Bits, Bits foreground, Comparison) {
   return {foreground, int(tiles.grid.connectivity), Comparison::kNone, {}};
 }
 
 // Links given as words, along steps that move along `most_moves` axes at most.
-template <int most_moves>
-struct GivenLinks {
+template <int most_moves> struct GivenLinks {
   using Value = uint8_t;
   static constexpr bool kTransitive = false, kOneValue = false;
 
   // Calls body(step, elements linked to the one there) for the backward steps to neighbours.
-  template <class Tiles, class Body>
-  __device__ static void for_each_step(const Tiles& tiles, const BrickTable& table, int64_t number,
-                                       Body&& body) {
+  template <class Tiles>
+  static void for_each_step(const Tiles& tiles, const BrickTable& table, int64_t number, auto&& body) {
     const Bits* word = table.links + number;
 #pragma unroll
     for (int step = 0; step < Tiles::B::kNoStep; ++step) {
@@ -235,9 +217,9 @@ struct GivenLinks {
 };
 
 template <int most_moves, class Tiles, class Index>
-__device__ inline GivenBrickLinks<Tiles::kAxes> links_of_brick(
-    const GivenLinks<most_moves>& given, const Tiles& tiles, const BrickTable& table, const uint8_t*,
-    const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside, Bits foreground, Comparison) {
+GivenBrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given, const Tiles& tiles,
+    const BrickTable& table, const uint8_t*, const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside,
+    Bits foreground, Comparison) {
   using B = typename Tiles::B;
   GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, Comparison::kValues, {}}};
   given.for_each_step(tiles, table, number, [&](int step, Bits linked) {
@@ -247,4 +229,4 @@ __device__ inline GivenBrickLinks<Tiles::kAxes> links_of_brick(
   return brick;
 }
 
-}  // namespace conncomp
+}

@@ -8,13 +8,12 @@
 namespace conncomp {
 
 // The values that foreground has: none so far, one, or several.
-template <class Value>
-struct ValuesMet {
+template <class Value> struct ValuesMet {
   Value value;  // the first one
   bool any, several;
   Value differing;  // of integers but bytes: the bits in which they differ from it
 
-  __device__ void add(Value next) {
+  void add(Value next) {
     several |= any && !(next == value);
     if (!any) value = next;
     any = true;
@@ -22,13 +21,12 @@ struct ValuesMet {
 };
 
 // Tells the threads of a block whether the foreground of all has one value.
-template <class Value, int warps>
-struct ValueOfBlock {
+template <class Value, int warps> struct ValueOfBlock {
   Value value[warps];
   bool has_value[warps];
 
   // Returns a value that was met; threads that know another have met several. All threads call.
-  __device__ Value common(ValuesMet<Value>& met) {
+  Value common(ValuesMet<Value>& met) {
     const int warp = int(threadIdx.x) / kWarp;
     const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
     if (lane() == 0) has_value[warp] = with_value != 0;
@@ -43,36 +41,27 @@ struct ValueOfBlock {
 };
 
 // Planes tell integers apart; floating-point numbers of different bits may be equal.
-template <class Value>
-constexpr bool kHasPlanes = false;
-template <>
-constexpr bool kHasPlanes<uint8_t> = true;
-template <>
-constexpr bool kHasPlanes<uint16_t> = true;
-template <>
-constexpr bool kHasPlanes<uint32_t> = true;
-template <>
-constexpr bool kHasPlanes<uint64_t> = true;
+template <class Value> constexpr bool kHasPlanes = false;
+template <> constexpr bool kHasPlanes<uint8_t> = true;
+template <> constexpr bool kHasPlanes<uint16_t> = true;
+template <> constexpr bool kHasPlanes<uint32_t> = true;
+template <> constexpr bool kHasPlanes<uint64_t> = true;
 
 // A tile's foreground: `base`, and numbers that differ from it by some of two bits or all of `differing`, so
 // that its lowest and highest bits tell them apart. 0 if all are `base`.
-template <class Value>
-struct Frame {
+template <class Value> struct Frame {
   Value base, differing;
 
-  __device__ bool operator==(const Frame& other) const {
-    return base == other.base && differing == other.differing;
-  }
-  __device__ bool has_two_bits() const { return __popcll(differing) <= kPlanes; }
-  __device__ bool has(Value value) const { return value == base || Value(value ^ base) == differing; }
-  __device__ int bit(int plane) const {
+  bool operator==(const Frame& other) const { return base == other.base && differing == other.differing; }
+  bool has_two_bits() const { return __popcll(differing) <= kPlanes; }
+  bool has(Value value) const { return value == base || Value(value ^ base) == differing; }
+  int bit(int plane) const {
     return plane == 0 ? lowest(Bits(differing)) : kBits - 1 - __clzll((long long)(differing));
   }
 };
 
 // The frame of values that differ from one in some bits; one frame for all that differ in the last two.
-template <class Value>
-__device__ inline Frame<Value> frame_of(Value value, Value differing) {
+template <class Value> Frame<Value> frame_of(Value value, Value differing) {
   if ((differing & ~Value(3)) == 0) differing = 3;
   Frame<Value> frame{value, differing};
   if (frame.has_two_bits())
@@ -83,8 +72,7 @@ __device__ inline Frame<Value> frame_of(Value value, Value differing) {
 }
 
 // The values of a brick, which begins at `first`, as far as it is `inside` the array.
-template <class Value, int axes>
-struct BrickValues {
+template <class Value, int axes> struct BrickValues {
   using B = Brick<axes>;
   static constexpr int kRow = B::kRow, kRows = B::kRows;
   static constexpr int kBytes = kRow * int(sizeof(Value)), kWords = kBytes / 4;
@@ -97,9 +85,7 @@ struct BrickValues {
   Bits inside;
   bool aligned;
 
-  template <class StrideOf>
-  __device__ BrickValues(const Value* first, StrideOf&& stride_of, Bits inside)
-      : first(first), inside(inside) {
+  BrickValues(const Value* first, auto&& stride_of, Bits inside) : first(first), inside(inside) {
     size_t places = reinterpret_cast<size_t>(first);
     unrolled<axes>([&](int a) {
       stride[a] = stride_of(a);
@@ -108,19 +94,19 @@ struct BrickValues {
     aligned = stride[0] == 1 && places % alignof(Words) == 0 && inside == ~Bits(0);
   }
 
-  __device__ const Value* at(int bit) const {
+  const Value* at(int bit) const {
     const Value* place = first;
     unrolled<axes>([&](int a) { place += B::coordinate(bit, a) * stride[a]; });
     return place;
   }
-  __device__ Words words(int row) const { return *reinterpret_cast<const Words*>(at(row * kRow)); }
-  __device__ static Value value_in(const Words& words, int k) {
+  Words words(int row) const { return *reinterpret_cast<const Words*>(at(row * kRow)); }
+  static Value value_in(const Words& words, int k) {
     Value value;
     memcpy(&value, reinterpret_cast<const unsigned char*>(words.word) + k * sizeof(value), sizeof(value));
     return value;
   }
   // The words of a row of bytes; what is not inside is `outside`.
-  __device__ Words bytes(int row, Value outside) const {
+  Words bytes(int row, Value outside) const {
     if (aligned) return words(row);
     return gathered(at(row * kRow), stride[0], uint32_t(inside >> row * kRow), outside);
   }
@@ -132,7 +118,7 @@ struct BrickValues {
       row.word[x / 4] |= uint32_t(inside >> x & 1 ? first[x * stride] : outside) << x % 4 * 8;
     return row;
   }
-  __device__ void read_row(int row, Value (&values)[kRow]) const {
+  void read_row(int row, Value (&values)[kRow]) const {
     if (sizeof(Value) == 1 || aligned) {
       Words all;
       if constexpr (sizeof(Value) == 1)
@@ -150,8 +136,7 @@ struct BrickValues {
     }
   }
 
-  template <class Test>
-  __device__ Bits where(Test&& test) const {
+  Bits where(auto&& test) const {
     Bits elements = 0;
 #pragma unroll 4
     for (int row = 0; row < kRows; ++row) {
@@ -166,7 +151,7 @@ struct BrickValues {
   }
 
   // The bits in which some elements differ from a value. Loops of few registers, as few tiles come here.
-  __device__ Value differing(Bits elements, Value value) const {
+  Value differing(Bits elements, Value value) const {
     if constexpr (sizeof(Value) == 1) {
       return differing_bytes(elements, value);
     } else {
@@ -182,7 +167,7 @@ struct BrickValues {
       return bits;
     }
   }
-  __device__ uint8_t differing_bytes(Bits elements, uint8_t value) const {
+  uint8_t differing_bytes(Bits elements, uint8_t value) const {
     uint32_t bits = 0;
 #pragma unroll 1
     for (int row = 0; row < kRows; ++row, elements >>= kRow) {
@@ -197,7 +182,7 @@ struct BrickValues {
     return uint8_t(bits | bits >> 8);
   }
   // The planes of a frame; `strangers` gets the elements that it lacks.
-  __device__ ValuePlanes planes(const Frame<Value>& frame, Bits& strangers) const {
+  ValuePlanes planes(const Frame<Value>& frame, Bits& strangers) const {
     const int bit[kPlanes] = {frame.bit(0), frame.bit(1)};
     ValuePlanes planes{};
     strangers = 0;
@@ -224,8 +209,8 @@ struct BrickValues {
     return planes;
   }
   // The same for a row of bytes, four at a time.
-  __device__ static void planes_of_bytes(const Words& bytes, const int (&bit)[kPlanes],
-                                         const Frame<Value>& frame, uint32_t (&in_row)[kPlanes + 1]) {
+  static void planes_of_bytes(const Words& bytes, const int (&bit)[kPlanes], const Frame<Value>& frame,
+      uint32_t (&in_row)[kPlanes + 1]) {
 #pragma unroll
     for (int j = 0; j < kWords; ++j) {
       const uint32_t word = bytes.word[j], from_base = word ^ in_all(frame.base);
@@ -238,7 +223,7 @@ struct BrickValues {
     for (uint32_t& bits : in_row) bits >>= 32 - kRow;
   }
 
-  __device__ Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
+  Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
     if constexpr (sizeof(Value) == 1) {
       if (inside == 0) return 0;
       const uint8_t ground = background.present ? background.value : *first;
@@ -285,7 +270,7 @@ struct BrickValues {
 
   // For some rows of bytes, four at a time: foreground is where the difference to the background is not 0.
   template <int rows>
-  __device__ Bits foreground_bytes(int first_row, uint8_t background, ValuesMet<uint8_t>& met) const {
+  Bits foreground_bytes(int first_row, uint8_t background, ValuesMet<uint8_t>& met) const {
     uint32_t differences[rows * kWords], value = 0, odd = 0;
 #pragma unroll
     for (int row = 0; row < rows; ++row) {
@@ -311,13 +296,13 @@ struct BrickValues {
     met.several |= odd != 0;
     return foreground;
   }
-  __device__ static uint32_t in_all(uint8_t byte) { return byte * kEachByte; }
+  static uint32_t in_all(uint8_t byte) { return byte * kEachByte; }
   // Moves the highest bits of four bytes to the top of a word, whose others move down.
-  __device__ static uint32_t appended(uint32_t word, uint32_t tops) {
+  static uint32_t appended(uint32_t word, uint32_t tops) {
     return word >> 4 | (tops * 0x00204081u & 0xf0000000u);
   }
   // The bytes that have some of the bits of a mask.
-  __device__ Bits with_bits(uint8_t mask) const {
+  Bits with_bits(uint8_t mask) const {
     uint32_t half[2] = {0, 0};
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
@@ -332,14 +317,14 @@ struct BrickValues {
   }
 
   // The links between equal elements at some backward steps (a bit per code) in this brick.
-  __device__ BrickLinks<axes> equal_links(Bits foreground, uint32_t steps) const {
+  BrickLinks<axes> equal_links(Bits foreground, uint32_t steps) const {
     if constexpr (sizeof(Value) == 1)
       return links_of_bytes(foreground, steps);
     else
       return links(Equal<Value>{}, foreground, steps);
   }
   // For bytes, a row at once as one number.
-  __device__ BrickLinks<axes> links_of_bytes(Bits foreground, uint32_t steps) const {
+  BrickLinks<axes> links_of_bytes(Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 3 ? 1 : kRows / B::kSide;  // rows before that may be compared
     BrickLinks<axes> brick{foreground, 0, Comparison::kValues, {}};
     Bits current[kLayer], before[kLayer] = {};
@@ -374,19 +359,18 @@ struct BrickValues {
                                    B::with_element_at(step);
     return brick;
   }
-  __device__ static Bits as_number(const Words& row) {
+  static Bits as_number(const Words& row) {
     if constexpr (kWords == 1) return row.word[0];
     if constexpr (kWords > 1) return row.word[0] | Bits(row.word[1]) << 32;
   }
   // The bytes of a row that are not 0, as bits.
-  __device__ static uint32_t bytes_differing(Bits row) {
+  static uint32_t bytes_differing(Bits row) {
     const uint32_t low = bits_of_bytes(bytes_set(uint32_t(row)));
     return kRow == 4 ? low : low | uint32_t(bits_of_bytes(bytes_set(uint32_t(row >> 32)))) << 4;
   }
 
   // The same for any rule, element by element.
-  template <class Rule>
-  __device__ BrickLinks<axes> links(const Rule& rule, Bits foreground, uint32_t steps) const {
+  BrickLinks<axes> links(const auto& rule, Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 2 ? kRow : kBits / B::kSide;  // elements before that may be compared
     BrickLinks<axes> brick{foreground, 0, Comparison::kValues, {}};
     Value current[kLayer], before[kLayer] = {};
@@ -422,7 +406,7 @@ struct BrickValues {
     return brick;
   }
 
-  __device__ Bits equal_to(Value value, Bits bits) const {
+  Bits equal_to(Value value, Bits bits) const {
     Bits equal = 0;
 #pragma unroll 1
     for (Bits untested = bits; untested != 0; untested &= untested - 1)
@@ -431,4 +415,4 @@ struct BrickValues {
   }
 };
 
-}  // namespace conncomp
+}

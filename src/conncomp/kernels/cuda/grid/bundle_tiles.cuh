@@ -24,15 +24,15 @@ namespace conncomp {
 struct alignas(16) BundleWord {
   uint32_t row[4];
 
-  __device__ uint32_t all() const { return row[0] | row[1] | row[2] | row[3]; }
+  uint32_t all() const { return row[0] | row[1] | row[2] | row[3]; }
   // The rows that lie beside the bundle before in a direction; and those of that bundle.
-  __device__ uint32_t edge(int direction) const {
+  uint32_t edge(int direction) const {
     return direction == 0   ? row[0] | row[2]
            : direction == 1 ? row[0]
            : direction == 2 ? row[0] | row[1]
                             : row[1];
   }
-  __device__ uint32_t edge_before(int direction) const {
+  uint32_t edge_before(int direction) const {
     return direction == 0   ? row[1] | row[3]
            : direction == 1 ? row[3]
            : direction == 2 ? row[2] | row[3]
@@ -46,22 +46,22 @@ struct BundlesBefore {
   static constexpr int kOfRow = RunTile::side(1) / 2, kMostRuns = kWords * kRunWord / 2;
   static constexpr int kDirections = 4, kRowsOfBundle = 4;
 
-  __device__ static int down(int direction) { return direction == 2 ? 0 : direction == 3 ? 1 : -1; }
-  __device__ static int behind(int direction) { return direction == 0 ? 0 : -1; }
-  __device__ static int word_before(int word, int direction) {
+  static int down(int direction) { return direction == 2 ? 0 : direction == 3 ? 1 : -1; }
+  static int behind(int direction) { return direction == 0 ? 0 : -1; }
+  static int word_before(int word, int direction) {
     return word + down(direction) * kRow + behind(direction) * kPlane;
   }
-  __device__ static int row(int word) { return word / kRow % kOfRow; }
-  __device__ static int plane(int word) { return word / kPlane; }
-  __device__ static bool has_before(int word, int direction) {
+  static int row(int word) { return word / kRow % kOfRow; }
+  static int plane(int word) { return word / kPlane; }
+  static bool has_before(int word, int direction) {
     const int row_before = row(word) + down(direction);
     return row_before >= 0 && row_before < kOfRow && plane(word) + behind(direction) >= 0;
   }
-  __device__ static int word_of_row(int word, int row_of) {
+  static int word_of_row(int word, int row_of) {
     const int plane_of = 2 * plane(word) + row_of / 2;
     return plane_of * RunTile::kPlane + (2 * row(word) + row_of % 2) * kRow + RunTile::column(word);
   }
-  __device__ static int bundle_of(int word) {
+  static int bundle_of(int word) {
     return RunTile::plane(word) / 2 * kPlane + RunTile::row(word) / 2 * kRow + RunTile::column(word);
   }
 };
@@ -75,7 +75,7 @@ struct KeptBundles {
   int32_t runs, settled, unused[2];
   uint16_t node[BundlesBefore::kMostRuns];  // see RunNode
 };
-static_assert(sizeof(KeptBundles) == 6928, "");
+static_assert(sizeof(KeptBundles) == 6928);
 
 // The "or" of the rows that lie beside others, whether the element to its left is set, and where runs begin.
 struct BundleEdge {
@@ -84,13 +84,13 @@ struct BundleEdge {
   uint32_t starts;
 
   // Columns with an element there or to the left.
-  __device__ uint32_t reached() const { return edge | edge << 1 | uint32_t(has_left); }
+  uint32_t reached() const { return edge | edge << 1 | uint32_t(has_left); }
 };
 
 // The contacts of an edge with one of a bundle before, one or a few for each pair of runs: two elements in
 // one column, or in neighbouring ones, are a contact in the right one; between beginnings of runs one is
 // enough.
-__device__ inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
+inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
   const uint32_t contacts = own.reached() & other.reached(), going_on = ~(own.starts | other.starts);
   uint32_t after = contacts, path = going_on;
 #pragma unroll
@@ -122,7 +122,7 @@ struct BundleLabelling {
   const int word = int(threadIdx.x), column = RunTile::column(word);
 
   // Finds the value of foreground, seen elsewhere or in the tile, where the sample has seen none.
-  __device__ void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
+  void find_value(const Background<uint8_t>& background, const uint8_t* values, int32_t* of_all) {
     uint32_t unlike = 0;
 #pragma unroll 1
     for (int k = 0; k < Rows::kRowsOfBundle; ++k)
@@ -136,11 +136,11 @@ struct BundleLabelling {
         memory.value = seen;
     __syncthreads();
   }
-  __device__ uint32_t starts() const {
+  uint32_t starts() const {
     const uint32_t own = memory.rows[word].all();
     return own & ~(own << 1 | (column > 0 ? memory.rows[word - 1].all() >> 31 : 0));
   }
-  __device__ void find_contacts() {
+  void find_contacts() {
     const BundleWord own = memory.rows[word];
     unrolled<Rows::kDirections>([&](int direction) {
       uint32_t contacts = 0;
@@ -148,15 +148,14 @@ struct BundleLabelling {
         const int before = Rows::word_before(word, direction), left = column > 0;
         const bool own_left = left && memory.rows[word - left].edge(direction) >> 31;
         const bool left_before = left && memory.rows[before - left].edge_before(direction) >> 31;
-        contacts = contacts_of_edges(
-            {own.edge(direction), own_left, memory.starts[word]},
+        contacts = contacts_of_edges({own.edge(direction), own_left, memory.starts[word]},
             {memory.rows[before].edge_before(direction), left_before, memory.starts[before]});
       }
       memory.uniting.contacts[direction * Rows::kWords + word] = contacts;
     });
   }
   // The place of the first element of the thread's word in some columns, of which it has one.
-  __device__ int first_place(uint32_t columns) const {
+  int first_place(uint32_t columns) const {
     int place = 0;
 #pragma unroll
     for (int k = Rows::kRowsOfBundle - 1; k >= 0; --k)
@@ -164,7 +163,7 @@ struct BundleLabelling {
         place = Rows::word_of_row(word, k) * kRunWord + lowest(of_row);
     return place;
   }
-  __device__ void lower_first(int root, int place) {
+  void lower_first(int root, int place) {
     uint16_t* const first = memory.uniting.first + root;
     for (uint16_t seen = InBlock::load(first); place < seen;) {
       const uint16_t stored = InBlock::compare_exchange(first, seen, uint16_t(place));
@@ -173,7 +172,7 @@ struct BundleLabelling {
     }
   }
   // Sets the nodes of roots to the first places of all their runs.
-  __device__ void place_roots(Forest& forest) {
+  void place_roots(Forest& forest) {
     const int thread = int(threadIdx.x), threads = Rows::kWords;
     const uint32_t all = memory.rows[word].all(), starts = memory.starts[word];
     if (const uint32_t columns = all & (lowest_bit(starts) - 1))
@@ -194,9 +193,8 @@ constexpr int kSampleBundleThreads = 1024, kSampledOfThread = 4;
 
 // One block. Chooses bundles if a sample has one value.
 template <int = 0>
-__global__ void __launch_bounds__(kSampleBundleThreads)
-    sample_bundles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, RunShape shape,
-                   int32_t* by_bundles, int64_t* components) {
+__global__ void __launch_bounds__(kSampleBundleThreads) sample_bundles(Equal<uint8_t> rule,
+    const uint8_t* __restrict__ values, RunShape shape, int32_t* by_bundles, int64_t* components) {
   follow_launch();
   __shared__ int32_t value;
   const int thread = int(threadIdx.x);
@@ -229,8 +227,8 @@ __global__ void __launch_bounds__(kSampleBundleThreads)
 template <bool consecutive>
 __global__ void __launch_bounds__(BundlesBefore::kWords)
     label_bundle_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
-                       RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
-                       uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
+        RunShape shape, int32_t* by_bundles, KeptBundles* __restrict__ kept,
+        uint32_t* __restrict__ roots_of_word, uint32_t* __restrict__ entries_of_word) {
   follow_launch();
   using Rows = BundlesBefore;
   __shared__ BundleMemory memory;
@@ -263,8 +261,8 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   if (word == 0) memory.before[Rows::kWords] = uint32_t(runs);
   __syncthreads();
   labelling.find_contacts();
-  BundleLabelling::Forest forest({memory.starts, memory.before, memory.uniting.contacts, runs},
-                                 memory.parent);
+  BundleLabelling::Forest forest(
+      {memory.starts, memory.before, memory.uniting.contacts, runs}, memory.parent);
   forest.unite_all([&](int run, uint32_t columns) {
     memory.uniting.first[run] = uint16_t(labelling.first_place(columns));
   });
@@ -288,9 +286,7 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
 struct BundlePlace {
   int x, y, z;
 
-  __device__ BundlePlace moved(int right, int down, int behind) const {
-    return {x + right, y + down, z + behind};
-  }
+  BundlePlace moved(int right, int down, int behind) const { return {x + right, y + down, z + behind}; }
 };
 struct BundlesOfArray {
   using Rows = BundlesBefore;
@@ -298,25 +294,25 @@ struct BundlesOfArray {
   const RunShape& shape;
   const KeptBundles* kept;
 
-  __device__ uint32_t tile_of(const BundlePlace& at) const {
+  uint32_t tile_of(const BundlePlace& at) const {
     const uint32_t of_row = uint32_t(shape.tiles[0]), of_plane = of_row * uint32_t(shape.tiles[1]);
     return uint32_t(at.z >> kLog[2]) * of_plane + uint32_t(at.y >> kLog[1]) * of_row +
            uint32_t(at.x >> kLog[0]);
   }
-  __device__ static int word_of(const BundlePlace& at) {
+  static int word_of(const BundlePlace& at) {
     return (at.z & ((1 << kLog[2]) - 1)) * Rows::kPlane + (at.y & ((1 << kLog[1]) - 1)) * Rows::kRow +
            (at.x & ((1 << kLog[0]) - 1));
   }
   // Nobody asks for any beyond the end of the first axis.
-  __device__ bool has(const BundlePlace& at) const {
+  bool has(const BundlePlace& at) const {
     return at.x >= 0 && at.y >= 0 && at.z >= 0 && at.x < shape.tiles[0] << kLog[0] &&
            at.y < shape.tiles[1] << kLog[1];
   }
-  __device__ BundleWord rows(const BundlePlace& at) const {
+  BundleWord rows(const BundlePlace& at) const {
     return has(at) ? kept[tile_of(at)].rows[word_of(at)] : BundleWord{};
   }
-  __device__ uint32_t starts(const BundlePlace& at) const { return kept[tile_of(at)].starts[word_of(at)]; }
-  __device__ int32_t entry_of(const BundlePlace& at, int column) const {
+  uint32_t starts(const BundlePlace& at) const { return kept[tile_of(at)].starts[word_of(at)]; }
+  int32_t entry_of(const BundlePlace& at, int column) const {
     const uint32_t tile = tile_of(at);
     const KeptBundles& of_tile = kept[tile];
     const int place = root_of_element(of_tile.starts, of_tile.before, of_tile.node, word_of(at), column);
@@ -342,14 +338,14 @@ struct ListedContacts {
   uint16_t* listed;
   int* count;
 
-  __device__ BundlePlace place_of(int word) const {
+  BundlePlace place_of(int word) const {
     return corner.moved(RunTile::column(word), Rows::row(word), Rows::plane(word));
   }
-  __device__ static BundlePlace before(const BundlePlace& place, int direction) {
+  static BundlePlace before(const BundlePlace& place, int direction) {
     return place.moved(0, Rows::down(direction), Rows::behind(direction));
   }
   // Lists those of a word; loads all that a direction needs at once.
-  __device__ void list(const KeptBundles& own_tile, int word) const {
+  void list(const KeptBundles& own_tile, int word) const {
     const BundlePlace place = place_of(word);
     const bool is_first = RunTile::column(word) == 0;
     const BundleWord own = own_tile.rows[word], own_left = bundles.rows(place.moved(-1, 0, 0));
@@ -389,10 +385,10 @@ struct ListedContacts {
     });
     for (; kinds != 0; kinds &= kinds - 1) listed[at++] = contact(word, lowest(kinds), 0);
   }
-  __device__ static uint16_t contact(int word, int kind, int column) {
+  static uint16_t contact(int word, int kind, int column) {
     return uint16_t(word | kind << 7 | column << 11);
   }
-  __device__ void unite(int contact) const {
+  void unite(int contact) const {
     const int kind = contact >> 7 & 15, column = contact >> 11, direction = kind % Rows::kDirections;
     const bool is_aside = kind == kAside, is_left = kind >= kLeftBefore && kind < kOwnLeft;
     const BundlePlace own = place_of(contact & (Rows::kWords - 1));
@@ -400,15 +396,14 @@ struct ListedContacts {
     const int32_t b = entry_in(is_aside ? own : before(own, direction), column, is_left || is_aside);
     unite_from<Shared>(label, a, Shared::load(label + a), b, Shared::load(label + b));
   }
-  __device__ int32_t entry_in(const BundlePlace& word, int column, bool is_left) const {
+  int32_t entry_in(const BundlePlace& word, int column, bool is_left) const {
     return bundles.entry_of(word.moved(-int(is_left), 0, 0), is_left ? kRunWord - 1 : column);
   }
 };
 
 template <int = 0>
-__global__ void __launch_bounds__(BundlesBefore::kWords)
-    join_bundle_tiles(int32_t* label, RunShape shape, const int32_t* by_bundles,
-                      const KeptBundles* __restrict__ kept) {
+__global__ void __launch_bounds__(BundlesBefore::kWords) join_bundle_tiles(
+    int32_t* label, RunShape shape, const int32_t* by_bundles, const KeptBundles* __restrict__ kept) {
   follow_launch();
   if (by_bundles[0] == 0) return;
   __shared__ uint16_t listed[ListedContacts::kMost];
@@ -436,7 +431,7 @@ struct BundleLabels {
   int32_t of_run[1 + Rows::kMostRuns];  // that of background first, which columns ahead of all runs ask for
 
   // Writes the labels of a tile, four columns of a bundle a thread, whose rows share their runs.
-  __device__ void write(const RunTile& tile, int32_t* label) const {
+  void write(const RunTile& tile, int32_t* label) const {
     constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
     const RunShape& shape = tile.shape;
     const int32_t width = shape.length[0], plane = width * shape.length[1];
@@ -474,8 +469,8 @@ struct BundleLabels {
 template <bool consecutive>
 __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
     write_bundle_labels(int32_t* label, RunShape shape, const int32_t* by_bundles,
-                        const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
-                        const int32_t* __restrict__ number_of_word, int64_t* components) {
+        const KeptBundles* __restrict__ kept, const uint32_t* __restrict__ roots_of_word,
+        const int32_t* __restrict__ number_of_word, int64_t* components) {
   follow_launch();
   if (by_bundles[0] == 0) return;
   using Labels = RunLabels<consecutive, kWriteBundleThreads, kRunsAtOnce>;
@@ -501,4 +496,4 @@ __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
   if (thread == 0) Shared::fetch_add(components, int64_t(roots + settled));
 }
 
-}  // namespace conncomp
+}

@@ -18,8 +18,7 @@ struct GridAxis {
 };
 
 // Laid out as in image.py.
-template <int rank>
-struct Grid {
+template <int rank> struct CellGrid {
   GridAxis axes[rank];  // of an item
   int64_t items;
   int64_t item_stride;   // in elements of the caller's memory
@@ -27,24 +26,23 @@ struct Grid {
   int64_t connectivity;  // the same, if the steps are all that move along so many axes; else 0
   Neighbourhood<rank> neighbours;
 
-  __device__ int64_t cells_of_item() const { return axes[0].length * axes[0].index_stride; }
-  __device__ int64_t cells() const { return items * cells_of_item(); }
+  int64_t cells_of_item() const { return axes[0].length * axes[0].index_stride; }
+  int64_t cells() const { return items * cells_of_item(); }
 };
 
-template <int rank, class Index>
-struct Cell {
+template <int rank, class Index> struct Cell {
   Index at[rank];
   Index index;
   int64_t offset;  // of its value
 
-  __device__ void move(const Grid<rank>& grid, int axis, Index steps) {
+  void move(const CellGrid<rank>& grid, int axis, Index steps) {
 #pragma unroll
     for (int k = 0; k < rank; ++k)  // registers cannot be indexed
       if (k == axis) at[k] += steps;
     index += steps * Index(grid.axes[axis].index_stride);
     offset += steps * grid.axes[axis].value_stride;
   }
-  __device__ void move_to_item(const Grid<rank>& grid, int64_t item) {
+  void move_to_item(const CellGrid<rank>& grid, int64_t item) {
     index += Index(item * grid.cells_of_item());
     offset += item * grid.item_stride;
   }
@@ -52,7 +50,7 @@ struct Cell {
 
 // Moves a cell to the first of a row along an axis, rows counted in the array; returns the row's item.
 template <class Index, int rank>
-__device__ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
+Index move_to_row(const CellGrid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
   Index quotient = Index(row);  // there are no more rows than cells
 #pragma unroll
   for (int k = rank - 1; k >= 0; --k) {
@@ -64,14 +62,13 @@ __device__ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t r
   return quotient;
 }
 template <class Index, int rank>
-__device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
+Cell<rank, Index> first_of_row(const CellGrid<rank>& grid, int along, int64_t row) {
   Cell<rank, Index> cell{};
   cell.move_to_item(grid, move_to_row(grid, along, row, cell));
   return cell;
 }
 
-template <class Index>
-struct Neighbour {
+template <class Index> struct Neighbour {
   Index index;
   int64_t offset;  // of the value
   int axis;        // the first one that the step moves along, counted from the last one of the array
@@ -79,10 +76,9 @@ struct Neighbour {
 };
 
 // Visits the neighbours whose steps begin with those of `neighbour` along the axes before `axis`.
-template <int axis, int rank, class Index, class Body>
-__device__ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along,
-                                        int direction, int moves, int code, Neighbour<Index> neighbour,
-                                        Body&& body) {
+template <int axis, int rank, class Index>
+void visit_neighbours(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int along, int direction,
+    int moves, int code, Neighbour<Index> neighbour, auto&& body) {
   if constexpr (axis == rank) {
     if (moves > 0 && grid.neighbours.has(code)) body(neighbour);
   } else {
@@ -101,42 +97,39 @@ __device__ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank,
       next.index += moved * Index(grid_axis.index_stride);
       next.offset += moved * grid_axis.value_stride;
       if (step != 0 && moves == 0) next.axis = rank - 1 - axis, next.forward = step > 0;
-      visit_neighbours<axis + 1>(grid, cell, along, direction, moves + (step != 0), 3 * code + step + 1, next,
-                                 body);
+      visit_neighbours<axis + 1>(
+          grid, cell, along, direction, moves + (step != 0), 3 * code + step + 1, next, body);
     }
   }
 }
 
-template <int rank, class Index, class Body>
-__device__ inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell,
-                                          Body&& body) {
+template <int rank, class Index>
+void for_each_neighbour(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, auto&& body) {
   visit_neighbours<0>(grid, cell, -1, 0, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // Calls body(neighbour) for those that lie in `direction`, 1 or -1, along an axis.
-template <int rank, class Index, class Body>
-__device__ inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell,
-                                                int axis, int direction, Body&& body) {
-  visit_neighbours<0>(grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false},
-                      body);
+template <int rank, class Index>
+void for_each_neighbour_along(
+    const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int axis, int direction, auto&& body) {
+  visit_neighbours<0>(
+      grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // Whether a cell whose `site` has been read is linked to a neighbour; both are foreground.
 template <class Rule, class Index>
-__device__ inline bool linked_to(const Rule& rule, const typename Rule::Value* values,
-                                 const typename Rule::Site& site, const Neighbour<Index>& neighbour) {
+bool linked_to(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& site,
+    const Neighbour<Index>& neighbour) {
   return rule.linked(values, site, rule.site(values, neighbour.offset), neighbour.axis, neighbour.forward);
 }
 
 // A block of cells along the last two axes, which may end early at the border of the array.
-template <int rank, class Index>
-struct BlockOfCells {
+template <int rank, class Index> struct BlockOfCells {
   Cell<rank, Index> first;
   int columns, rows;
 
   // Calls body(cell, x, y) for the cells of this thread: one, or several below each other.
-  template <class Body>
-  __device__ void for_each_of_thread(const Grid<rank>& grid, int width, Body&& body) const {
+  void for_each_of_thread(const CellGrid<rank>& grid, int width, auto&& body) const {
     const int x = int(threadIdx.x) % width;
     if (x >= columns) return;
     for (int y = int(threadIdx.x) / width; y < rows; y += int(blockDim.x) / width) {
@@ -149,8 +142,7 @@ struct BlockOfCells {
 };
 
 // Calls body(first cell) for this block's parts of an array, side(k) cells long along each axis.
-template <class Index, int rank, class Side, class Body>
-__device__ inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&& body) {
+template <class Index, int rank> void for_each_part(const CellGrid<rank>& grid, auto&& side, auto&& body) {
   int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
     lengths[k] = (grid.axes[k].length + side(k) - 1) / side(k);
@@ -170,8 +162,8 @@ __device__ inline void for_each_part(const Grid<rank>& grid, Side&& side, Body&&
 }
 
 // Calls body(block of cells) for those of this block of threads.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
+template <class Index, int rank>
+void for_each_block(const CellGrid<rank>& grid, int width, int height, auto&& body) {
   const auto side = [=](int k) { return k == rank - 1 ? width : k == rank - 2 ? height : 1; };
   for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
     BlockOfCells<rank, Index> block{first, 0, 0};
@@ -183,8 +175,8 @@ __device__ inline void for_each_block(const Grid<rank>& grid, int width, int hei
   });
 }
 
-template <class Index, int rank, class Body>
-__device__ inline void for_each_cell(const Grid<rank>& grid, int width, int height, Body&& body) {
+template <class Index, int rank>
+void for_each_cell(const CellGrid<rank>& grid, int width, int height, auto&& body) {
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int, int) { body(cell); });
   });
@@ -193,9 +185,8 @@ __device__ inline void for_each_cell(const Grid<rank>& grid, int width, int heig
 // Gives every cell its index as a label, or -1 for background; sweeps may follow.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    start_labels(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
-                 const typename Rule::Value* __restrict__ values, Index* __restrict__ label,
-                 int64_t* last_change) {
+    start_labels(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
+        const typename Rule::Value* __restrict__ values, Index* __restrict__ label, int64_t* last_change) {
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     label[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
   });
@@ -203,17 +194,15 @@ __global__ void __launch_bounds__(1024)
 }
 
 // The lower of two labels; background, -1, which changing values may bring, is the highest.
-template <class Index>
-__device__ inline Index lower_label(Index a, Index b) {
+template <class Index> Index lower_label(Index a, Index b) {
   const bool first = sizeof(Index) == 4 ? uint32_t(a) < uint32_t(b) : uint64_t(a) < uint64_t(b);
   return first ? a : b;
 }
 
 // The lowest of a cell's label, which is no background, and those of the neighbours that it is linked to.
 template <class Rule, int rank, class Index>
-__device__ inline Index lowest_around(const Grid<rank>& grid, const Rule& rule,
-                                      const typename Rule::Value* values, const Index* labels,
-                                      const Cell<rank, Index>& cell, Index label) {
+Index lowest_around(const CellGrid<rank>& grid, const Rule& rule, const typename Rule::Value* values,
+    const Index* labels, const Cell<rank, Index>& cell, Index label) {
   const auto site = rule.site(values, cell.offset);
   for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
     if (linked_to(rule, values, site, neighbour))
@@ -222,4 +211,4 @@ __device__ inline Index lowest_around(const Grid<rank>& grid, const Rule& rule,
   return label;
 }
 
-}  // namespace conncomp
+}

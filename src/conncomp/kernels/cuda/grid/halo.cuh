@@ -21,22 +21,20 @@ namespace conncomp {
 // The last layers of the brick before, and of this one, which the end of the array may cut off.
 struct WholeLayers {
   int side;
-  __device__ int last_before(int) const { return side - 1; }
-  __device__ int last(int) const { return side - 1; }
+  int last_before(int) const { return side - 1; }
+  int last(int) const { return side - 1; }
 };
 
-template <int axes, class Word>
-struct HaloOfWords {
+template <int axes, class Word> struct HaloOfWords {
   using B = Brick<axes>;
   static constexpr int kWords = axes == 3 ? 2 : 1;
   static constexpr int kPart0 = axes == 1 ? 0 : axes == 2 ? 12 : 8;  // of axis 0: its bit in the last word
   Word word[kWords];
 
-  CONNCOMP_ANYWHERE static constexpr int row(int k) { return k < kWords - 1 ? 8 : 16; }
+  static constexpr int row(int k) { return k < kWords - 1 ? 8 : 16; }
 
   // Calls body(a, steps) for the bricks that have part of the halo; `a` is the last axis of the step.
-  template <class Body>
-  __device__ static void for_each_brick(Body&& body) {
+  static void for_each_brick(auto&& body) {
 #pragma unroll
     for (int a = 0; a < axes; ++a)
 #pragma unroll
@@ -49,7 +47,7 @@ struct HaloOfWords {
   }
 
   // The first layer of a brick along axis `a`, as bits from bit 0; and back.
-  __device__ static Word layer(int a, Bits brick) {
+  static Word layer(int a, Bits brick) {
     if constexpr (axes == 1) return brick & 1;
     if constexpr (axes == 2) {
       if (a == 1) return uint32_t(brick) & 0xffu;
@@ -69,7 +67,7 @@ struct HaloOfWords {
       return (brick | brick >> 6) & 0x000f000f000f000fu;
     }
   }
-  __device__ static Bits from_layer(int a, Word bits) {
+  static Bits from_layer(int a, Word bits) {
     if constexpr (axes == 1) return bits & 1;
     if constexpr (axes == 2) {
       if (a == 1) return bits & 0xffu;
@@ -89,11 +87,10 @@ struct HaloOfWords {
     }
   }
   // Where the brick's own elements begin in the part of an axis, and in which word.
-  CONNCOMP_ANYWHERE static constexpr int begin(int a) { return a == 0 ? kPart0 : a == 1 ? 1 : 9; }
-  CONNCOMP_ANYWHERE static constexpr int word_of(int a) { return a > 1 ? 0 : kWords - 1; }
+  static constexpr int begin(int a) { return a == 0 ? kPart0 : a == 1 ? 1 : 9; }
+  static constexpr int word_of(int a) { return a > 1 ? 0 : kWords - 1; }
 
-  template <class Layers>
-  __device__ void add(int a, const int (&steps)[3], Bits brick, const Layers& layers) {
+  void add(int a, const int (&steps)[3], Bits brick, const auto& layers) {
     Word part = layer(a, brick >> B::stride(a) * layers.last_before(a));
     constexpr Word kColumn = axes == 2 ? 1 : Word(0x0101010101010101u);
     if (a == 0)
@@ -110,16 +107,16 @@ struct HaloOfWords {
   }
 
   // The elements whose bits of a plane, given as its halo, are all set or all not.
-  __device__ HaloOfWords with(const HaloOfWords& plane, bool set) const {
+  HaloOfWords with(const HaloOfWords& plane, bool set) const {
     HaloOfWords elements;
 #pragma unroll
     for (int k = 0; k < kWords; ++k) elements.word[k] = word[k] & (set ? plane.word[k] : ~plane.word[k]);
     return elements;
   }
 
-  __device__ static Word beside(Word bits, int by) { return bits << by | bits >> by; }
+  static Word beside(Word bits, int by) { return bits << by | bits >> by; }
   // Elements and their neighbours in a word, for elements straight ahead.
-  __device__ static Word dilated(int k, Word bits, int most_moves) {
+  static Word dilated(int k, Word bits, int most_moves) {
     if (axes == 1 || most_moves < 2) return bits;
     const Word along_row = bits | beside(bits, 1);
     if (axes == 2) return along_row;
@@ -127,8 +124,7 @@ struct HaloOfWords {
   }
   // What a component touches, less what is beside an element touched of an earlier part, as equality is
   // transitive. same(k, touched) keeps what has its value in a word.
-  template <class Same>
-  __device__ HaloOfWords touched_by(Bits component, int most_moves, Same&& same) const {
+  HaloOfWords touched_by(Bits component, int most_moves, auto&& same) const {
     HaloOfWords touched{};
     unrolled<axes>([&](int a) { touched.word[word_of(a)] |= layer(a, component) << begin(a); });
 #pragma unroll
@@ -146,7 +142,7 @@ struct HaloOfWords {
     }
     return touched;
   }
-  __device__ Bits touching(int most_moves) const {
+  Bits touching(int most_moves) const {
     Bits elements = 0;
     unrolled<axes>([&](int a) {
       elements |= from_layer(a, dilated(word_of(a), word[word_of(a)], most_moves) >> begin(a));
@@ -154,21 +150,21 @@ struct HaloOfWords {
     return elements;
   }
   // At least one of each group of neighbours in a word: those without one before them.
-  __device__ static Word without_next(int k, Word bits, int connectivity) {
+  static Word without_next(int k, Word bits, int connectivity) {
     if constexpr (axes == 1) return bits;
     Word next = bits << 1;
     if (axes == 3) next |= (connectivity > 1 ? bits | beside(bits, 1) : bits) << row(k);
     return bits & ~next;
   }
   // In two dimensions: the start of the run in the last layer of another brick that an element is in.
-  __device__ int start_of_run(int bit) const {
+  int start_of_run(int bit) const {
     if (bit == 0 || bit == 1 + B::kSide) return bit;  // in the bricks beside the one straight ahead
     const int first = bit < kPart0 ? 1 : kPart0;
     const uint32_t gaps = ~uint32_t(word[0]) & ((1u << bit) - (1u << first));
     return gaps == 0 ? first : kWarp - __clz(int(gaps));
   }
   // The distance along an axis of an element of a word from the first one of the brick.
-  __device__ static int distance(int k, int bit, int axis) {
+  static int distance(int k, int bit, int axis) {
     if (axes == 1) return -1;
     const int in_row = axes == 2 ? bit : bit % row(k), at_row = axes == 2 ? 0 : bit / row(k);
     if (axes == 3 && k == 0) return axis == 2 ? -1 : axis == 1 ? at_row - 1 : in_row - 1;
@@ -178,7 +174,6 @@ struct HaloOfWords {
   }
 };
 
-template <int axes>
-using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
+template <int axes> using Halo = HaloOfWords<axes, typename Either<axes == 2, uint32_t, Bits>::Type>;
 
-}  // namespace conncomp
+}

@@ -40,7 +40,7 @@ class Geometry(NamedTuple):
     """What kernels need to know of an array but its values.
 
     `shape` is that of `Image`, strides are in elements, and `steps` along these axes; items are as
-    in ``Grid`` of ``cells.cuh``.
+    in ``CellGrid`` of ``cells.cuh``.
     """
 
     shape: Shape
@@ -62,7 +62,7 @@ class Geometry(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def grid_of(geometry: Geometry) -> Any:
-    """Return ``Grid<rank>`` of ``cells.cuh``."""
+    """Return ``CellGrid<rank>`` of ``cells.cuh``."""
     rank = len(geometry.shape)
     grid = np.zeros((), GRIDS[rank])
     stride = 1
@@ -202,7 +202,7 @@ class Image:
 
     @property
     def grid(self) -> Any:
-        """``Grid<rank>`` of ``cells.cuh``."""
+        """``CellGrid<rank>`` of ``cells.cuh``."""
         return grid_of(self.geometry)
 
     def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:

@@ -30,14 +30,13 @@ struct ItemTable {
 struct WordOfItem {
   int row, column, number;
 
-  __device__ WordOfItem(int number, const ItemTable& table)
+  WordOfItem(int number, const ItemTable& table)
       : row(table.columns == 1 ? number : int(__umulhi(uint32_t(number), table.inverse_of_row))),
         column(number - row * table.columns),
         number(number) {}
 };
 
-template <class Label>
-struct alignas(16) LabelsOfGroup {
+template <class Label> struct alignas(16) LabelsOfGroup {
   Label label[4];
 };
 
@@ -45,10 +44,8 @@ struct alignas(16) LabelsOfGroup {
 struct ContactsAbove {
   uint32_t up, up_left, up_right;
 
-  __device__ uint32_t any() const { return up | up_left | up_right; }
-  __device__ ContactsAbove operator&(uint32_t bits) const {
-    return {up & bits, up_left & bits, up_right & bits};
-  }
+  uint32_t any() const { return up | up_left | up_right; }
+  ContactsAbove operator&(uint32_t bits) const { return {up & bits, up_left & bits, up_right & bits}; }
 };
 
 struct Item {
@@ -58,14 +55,14 @@ struct Item {
   bool is_mixed;                        // whether foreground has several values
 
   // Bits of a word shifted such that each lies where its right, or left, neighbour does.
-  __device__ uint32_t from_left(const uint32_t* words, const WordOfItem& word) const {
+  uint32_t from_left(const uint32_t* words, const WordOfItem& word) const {
     return words[word.number] << 1 | (word.column > 0 ? words[word.number - 1] >> 31 : 0);
   }
-  __device__ uint32_t from_right(const uint32_t* words, const WordOfItem& word) const {
+  uint32_t from_right(const uint32_t* words, const WordOfItem& word) const {
     return words[word.number] >> 1 | (word.column + 1 < table.columns ? words[word.number + 1] << 31 : 0);
   }
   // The elements that have the value of the element so far from them, which is in the item.
-  __device__ uint32_t alike(uint32_t elements, const WordOfItem& word, int down, int right) const {
+  uint32_t alike(uint32_t elements, const WordOfItem& word, int down, int right) const {
     if (!is_mixed) return elements;
     const uint8_t* const own =
         values + int64_t(word.row) * table.row_stride + int64_t(word.column * kRootWord) * table.stride;
@@ -79,14 +76,14 @@ struct Item {
     }
     return like;
   }
-  __device__ uint32_t linked_left(const WordOfItem& word) const {
+  uint32_t linked_left(const WordOfItem& word) const {
     return alike(foreground[word.number] & from_left(foreground, word), word, 0, -1);
   }
 
   // The contacts with the row above that connect all that touch, given those along rows. A contact that one
   // beside it makes up for is left out: up if left is linked to own and up_left to up, as these touch too;
   // up_left (and up_right likewise) if left or up is linked to own.
-  __device__ ContactsAbove needed_contacts(const WordOfItem& word) const {
+  ContactsAbove needed_contacts(const WordOfItem& word) const {
     if (word.row == 0) return {0, 0, 0};
     const WordOfItem above(word.number - table.columns, table);
     const uint32_t own = foreground[word.number], of_above = foreground[above.number];
@@ -103,8 +100,8 @@ struct Item {
   }
 
   // The foreground of a word; `of_values` gets the bits of its values.
-  __device__ uint32_t read(const WordOfItem& word, const Background<uint8_t>& background,
-                           BitsOfValues& of_values) const {
+  uint32_t read(
+      const WordOfItem& word, const Background<uint8_t>& background, BitsOfValues& of_values) const {
     const int first = word.column * kRootWord;
     const uint8_t* const at = values + int64_t(word.row) * table.row_stride + int64_t(first) * table.stride;
     return BytesOfWord(at, table.stride, table.width - first).foreground(background, of_values);
@@ -117,24 +114,22 @@ struct ItemWords {
   uint32_t* contacts[3];  // left ones, those above, right ones
   int words, columns, runs;
 };
-template <int threads, class Run>
-struct ItemForest : ItemWords {
+template <int threads, class Run> struct ItemForest : ItemWords {
   Run* parent;
 
-  __device__ ItemForest(const ItemWords& words, void* parent)
-      : ItemWords(words), parent(static_cast<Run*>(parent)) {}
+  ItemForest(const ItemWords& words, void* parent) : ItemWords(words), parent(static_cast<Run*>(parent)) {}
 
-  __device__ Run run_of(int word, int bit) const {
+  Run run_of(int word, int bit) const {
     return Run(before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1);
   }
   // The run of the element above, or of the one `right` of that.
-  __device__ Run run_above(int word, int bit, int right) const {
+  Run run_above(int word, int bit, int right) const {
     const int place = bit + right;
     return run_of(word - columns + (place < 0 ? -1 : place / kRootWord), place & (kRootWord - 1));
   }
 
   // Puts each run under the first one above, in the word where it begins; returns whether others are left.
-  __device__ bool take_parents(const Item& item) {
+  bool take_parents(const Item& item) {
     bool has_more = false;
     for (int word = int(threadIdx.x); word < words; word += threads) {
       ContactsAbove of_word = item.needed_contacts({word, item.table});
@@ -155,12 +150,9 @@ struct ItemForest : ItemWords {
     return has_more;
   }
 
-  template <class Last>
-  __device__ void flatten(Last&& last) {
-    flatten_runs<threads>(parent, runs, last);
-  }
+  void flatten(auto&& last) { flatten_runs<threads>(parent, runs, last); }
 
-  __device__ void unite_contacts() {
+  void unite_contacts() {
     for (int word = int(threadIdx.x); word < words; word += threads) {
       uint32_t left = contacts[0][word], up = contacts[1][word], right = contacts[2][word];
 #pragma unroll 1
@@ -179,7 +171,7 @@ struct ItemForest : ItemWords {
   }
 
   // Sets the parent of each run to its label less 1; returns the number of components.
-  __device__ int label_runs(const Item& item) {
+  int label_runs(const Item& item) {
     const bool has_more = __syncthreads_or(take_parents(item));
     uint32_t *const roots = contacts[0], *const number = contacts[1];  // once contacts have been read
     const auto keep_roots = [&](int run, bool is_root) {
@@ -209,8 +201,7 @@ struct ItemForest : ItemWords {
     return components;
   }
 
-  template <class Label>
-  __device__ void write(const Item& item, int first, int end, Label* labels) const {
+  template <class Label> void write(const Item& item, int first, int end, Label* labels) const {
     const int width = item.table.width;
     constexpr int kGroup = 4, kGroups = kRootWord / kGroup;
     if (width % kGroup == 0 && reinterpret_cast<size_t>(labels) % (kGroup * sizeof(Label)) == 0) {
@@ -243,9 +234,8 @@ struct ItemForest : ItemWords {
 
 // A block an item; or several, each of which labels all of it and writes a part, where items are few.
 template <int threads, class Label>
-__global__ void __launch_bounds__(threads, 1)
-    label_items(Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels,
-                ItemTable table) {
+__global__ void __launch_bounds__(threads, 1) label_items(
+    Equal<uint8_t> rule, const uint8_t* __restrict__ values, Label* __restrict__ labels, ItemTable table) {
   CONNCOMP_DYNAMIC_SHARED(uint32_t, memory);
   __shared__ uint32_t any_value;
   const int words = table.height * table.columns, thread = int(threadIdx.x);
@@ -284,12 +274,12 @@ __global__ void __launch_bounds__(threads, 1)
     if (thread == 0 && part == 0) table.components[number] = components;
     forest.write(item, begin, end, labels);
   };
-  const ItemWords of_words{starts, before,        {contacts, contacts + words, contacts + 2 * words},
-                           words,  table.columns, runs};
+  const ItemWords of_words{
+      starts, before, {contacts, contacts + words, contacts + 2 * words}, words, table.columns, runs};
   if (runs <= table.most_runs)
     label_all(ItemForest<threads, int32_t>(of_words, parents));
   else
     label_all(ItemForest<threads, uint16_t>(of_words, parents));
 }
 
-}  // namespace conncomp
+}

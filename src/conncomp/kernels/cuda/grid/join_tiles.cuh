@@ -17,12 +17,10 @@ constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a
 constexpr int kPairsOfJoin = 4;    // that there is room for, on average
 
 // WholeLayers for bricks that the end of the array may cut off.
-template <int axes>
-struct CutLayers {
+template <int axes> struct CutLayers {
   int of_brick_before[axes], of_brick[axes];
 
-  template <class Tiles, class Index>
-  __device__ CutLayers(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
+  template <class Tiles> CutLayers(const Tiles& tiles, const auto& first) {
     constexpr int rank = Tiles::kRank;
     constexpr int kSide = Brick<axes>::kSide;
     unrolled<axes>([&](int a) {
@@ -30,8 +28,8 @@ struct CutLayers {
       of_brick[a] = tiles.length(first, a) - 1;
     });
   }
-  __device__ int last_before(int a) const { return of_brick_before[a]; }
-  __device__ int last(int a) const { return of_brick[a]; }
+  int last_before(int a) const { return of_brick_before[a]; }
+  int last(int a) const { return of_brick[a]; }
 };
 
 struct TileBeside {
@@ -40,14 +38,12 @@ struct TileBeside {
   Comparison comparison;  // of the elements of both
 };
 
-template <class Index>
-struct ElementPair {
+template <class Index> struct ElementPair {
   Index entry, neighbour;  // the entry of a component, or one of its elements, and any element of another one
 };
 
 // Finds and unites the entries of elements. Cells count from the first item.
-template <class Rule, class Tiles, class Index>
-struct Entries {
+template <class Rule, class Tiles, class Index> struct Entries {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = Brick<kAxes>;
   using Value = typename Rule::Value;
@@ -58,7 +54,7 @@ struct Entries {
   Index* label;
   const BrickTable& table;
 
-  __device__ auto values_of(const Cell& first) const {
+  auto values_of(const Cell& first) const {
     return tiles.values_at(values + first.offset, tiles.inside(first));
   }
 
@@ -69,7 +65,7 @@ struct Entries {
     int bit;
     Index first_of_item;
   };
-  __device__ Place place_of(Index element) const {
+  Place place_of(Index element) const {
     Cell cell{};
     int bit = 0;
     Index quotient = element;
@@ -93,17 +89,17 @@ struct Entries {
     }
     return {cell, tile, (tile << tiles.log_parts()) + tiles.brick_of(cell), bit, first_of_item};
   }
-  __device__ Index entry_at(const Place& at) const {
+  Index entry_at(const Place& at) const {
     return at.cell.index +
            tiles.template distance<Index>(first_of_component(at.cell, at.tile, at.number, at.bit));
   }
-  __device__ Index entry_of(Index element, Index& first_of_item) const {
+  Index entry_of(Index element, Index& first_of_item) const {
     const Place place = place_of(element);
     first_of_item = place.first_of_item;
     return entry_at(place);
   }
   // The first element of the component of a brick that an element is in.
-  __device__ int first_of_component(const Cell& cell, int64_t tile, int64_t number, int bit) const {
+  int first_of_component(const Cell& cell, int64_t tile, int64_t number, int bit) const {
     if constexpr (!Rule::kTransitive) {
       return table.first_of_component(number, bit);
     } else {
@@ -117,21 +113,20 @@ struct Entries {
           foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
         }
       }
-      const auto links = links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell),
-                                        foreground, Comparison::kNone);
+      const auto links = links_of_brick(
+          Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, Comparison::kNone);
       return lowest(component_of(links, Bits(1) << bit));
     }
   }
-  __device__ void unite_with(Index entry, Index neighbour) const {
+  void unite_with(Index entry, Index neighbour) const {
     Index first_of_item;
     const Index entry_of_neighbour = entry_of(neighbour, first_of_item);
-    unite<Shared>(label + first_of_item, Index(entry - first_of_item),
-                  Index(entry_of_neighbour - first_of_item));
+    unite<Shared>(
+        label + first_of_item, Index(entry - first_of_item), Index(entry_of_neighbour - first_of_item));
   }
 };
 
-template <class Rule, class Tiles, class Index>
-struct TileJoin : Entries<Rule, Tiles, Index> {
+template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, Tiles, Index> {
   using Base = Entries<Rule, Tiles, Index>;
   using Base::kRank, Base::kAxes, Base::tiles, Base::values, Base::table, Base::values_of;
   using typename Base::B, typename Base::Cell, typename Base::Value;
@@ -145,12 +140,12 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
 
   PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;
 
-  __device__ int connectivity() const { return int(tiles.grid.connectivity); }
-  __device__ const Frame<Value>& frame_of(uint32_t tile) const {
+  int connectivity() const { return int(tiles.grid.connectivity); }
+  const Frame<Value>& frame_of(uint32_t tile) const {
     return static_cast<const Frame<Value>*>(table.frame)[tile];
   }
   // Moves a cell by steps of `width` elements along an axis; false if nothing is there.
-  __device__ bool move(Cell& cell, int k, int steps, int width) const {
+  bool move(Cell& cell, int k, int steps, int width) const {
     if (steps == 0) return true;
     const GridAxis& axis = tiles.grid.axes[k];
     int64_t to = int64_t(cell.at[k]) + steps * width;
@@ -162,19 +157,19 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     return true;
   }
   // How elements of two tiles are compared: by planes if both have the same ones.
-  __device__ Comparison comparison(uint32_t tile, uint32_t neighbour) const {
+  Comparison comparison(uint32_t tile, uint32_t neighbour) const {
     if constexpr (Rule::kOneValue) return Comparison::kNone;
     const Comparison a = table.comparison[tile], b = table.comparison[neighbour];
     if constexpr (kHasPlanes<Value>)
       if (a == Comparison::kPlanes && b == a && frame_of(tile) == frame_of(neighbour)) return a;
     return a == Comparison::kNone && b == a ? a : Comparison::kValues;
   }
-  __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
+  bool may_equal(uint32_t tile, uint32_t neighbour) const {
     return Rule::kOneValue || comparison(tile, neighbour) != Comparison::kNone ||
            frame_of(tile).base == frame_of(neighbour).base;
   }
 
-  __device__ TileBeside beside(uint32_t tile, int step) const {
+  TileBeside beside(uint32_t tile, int step) const {
     uint32_t quotient = tile, neighbour = 0, stride = 1;
     bool exists = true;
 #pragma unroll
@@ -196,8 +191,8 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
     return {int64_t(neighbour) << tiles.log_parts(), comparison(tile, neighbour)};
   }
   // The halo of a brick in other tiles, and how it is compared; `beside` has the tiles at all steps.
-  __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
-                       Comparison& comparison) const {
+  Halo halo(const Cell& first, int brick, const TileBeside* beside, const Bits* of_brick,
+      Comparison& comparison) const {
     const CutLayers<kAxes> layers(tiles, first);
     // By axis: places in their tiles of the bricks before, here and after, and codes of steps to these.
     int place[kAxes][3], code[kAxes][3];
@@ -231,7 +226,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   }
 
   template <class Bricks>
-  __device__ void read_halos(Bricks& bricks, int brick, int64_t number, const TileBeside* beside) const {
+  void read_halos(Bricks& bricks, int brick, int64_t number, const TileBeside* beside) const {
     const int thread = int(threadIdx.x);
     const Bits* of_brick = table.foreground;
 #pragma unroll 1
@@ -246,8 +241,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   // Joins a component with what it touches in the halo: pairs are listed, or united if they have no room. All
   // lanes call, with 0 for no component, each warp once with its `last` ones, when all pairs of the block are
   // united, so that this code is there once.
-  template <class Bricks>
-  __device__ void join(const Bricks& bricks, int thread, Bits component, bool last) const {
+  template <class Bricks> void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
     const Comparison comparison = bricks.comparison[thread];
     Halo halo = bricks.halo[0][thread];
@@ -265,9 +259,8 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       // Comparing with one value is enough: equality is transitive.
       const Value of_component = *values_of(first).at(lowest(component));
       for (auto untested = elements; untested != 0; untested &= untested - 1)
-        if (!(values[first.offset + distance_to(word, lowest(untested), [](auto& axis) {
-                       return axis.value_stride;
-                     })] == of_component))
+        if (!(values[first.offset + distance_to(word, lowest(untested),
+                                        [](auto& axis) { return axis.value_stride; })] == of_component))
           elements &= ~lowest_bit(untested);
       return elements;
     });
@@ -289,7 +282,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         has_pair = bits != 0;
         if (has_pair) {
           pair = {entry, first.index + distance_to(word, lowest(bits),
-                                                   [](auto& axis) { return Index(axis.index_stride); })};
+                                           [](auto& axis) { return Index(axis.index_stride); })};
           bits &= bits - 1;
         }
         unites = has_pair && !pairs.add(pair);
@@ -305,9 +298,6 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       __syncwarp();
     }
   }
-  __device__ void unite_or_put_off(Index entry, Index neighbour) const {
-    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
-  }
   // The same for bricks beside it along the outer axes, and those around these. Steps along two outer axes
   // are numbered as digits of base 3: the first four of the nine lead back, the last four are looked at from
   // there. Each brick at a step, and the 26 around it, is compared with the component: elements touch if they
@@ -320,7 +310,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //    . # . #         # # # #                          # . . .
   //    . . . .         . # . #                          . . . .
   //    . . . #         . . # #                          # . . .
-  __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
+  void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
         !tiles.has_items() ? 0 : uint32_t(first.index / tiles.grid.cells_of_item()) * tiles.tiles_of_item();
@@ -360,16 +350,17 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         Bits touched = (shift < 0 ? facing >> -shift : facing << shift) & table.foreground[number];
         if (!Rule::kOneValue && comparison(tile, tile_of_neighbour) != Comparison::kNone)
           touched = values_of(neighbour).equal_to(*values_of(first).at(lowest(component)), touched);
-        for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1)
-          unite_or_put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
+        for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1) {
+          const Index other = neighbour.index + tiles.template distance<Index>(lowest(contacts));
+          if (!pairs.add({entry, other})) this->unite_with(entry, other);
+        }
       }
     }
   }
 };
 
 // What a block keeps of the bricks of its threads: where they are, and halos of their foreground and planes.
-template <class Join>
-struct BricksToJoin {
+template <class Join> struct BricksToJoin {
   static constexpr int kSources = kHasPlanes<typename Join::Value> && !Join::kOneValue ? 1 + kPlanes : 1;
   typename Join::Cell first[kJoinThreads];
   typename Join::Halo halo[kSources][kJoinThreads];
@@ -380,8 +371,7 @@ struct BricksToJoin {
 // The k-th brick of a tile that may have another tile's before it: with two axes the first row and both ends
 // of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
 // all.
-template <class Tiles, class Index>
-__device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
+template <class Tiles> int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;
   const auto last = [&](int a) {  // of those that are in the array
@@ -406,9 +396,8 @@ __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank,
 
 // A thread for each of the `each` bricks of a tile at borders, of `count` tiles.
 template <class Rule, class Tiles, class Index>
-__device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t each,
-                                   const typename Rule::Value* values, Index* label, const BrickTable& table,
-                                   uint32_t block) {
+void join_bricks(const Tiles& tiles, int64_t count, int64_t each, const typename Rule::Value* values,
+    Index* label, const BrickTable& table, uint32_t block) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   __shared__ BricksToJoin<Join> bricks;
@@ -453,8 +442,8 @@ __device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t ea
     }
   }
   __syncthreads();
-  list_of_warp[thread / kWarp].template for_each_component<true>(
-      [&](auto&& use) { use(links); }, touching, kBits, [](Bits, int) {},
+  list_of_warp[thread / kWarp].template for_each_component<true>([&](auto&& use) { use(links); }, touching,
+      kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int, bool last) {
         join.join(bricks, first_of_warp + lane_of_brick, component, last);
       });
@@ -464,7 +453,7 @@ __device__ inline void join_bricks(const Tiles& tiles, int64_t count, int64_t ea
 template <class Rule, class Tiles, class Index, bool in_turns = false>
 __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
     join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
-               Index* label, BrickTable table) {
+        Index* label, BrickTable table) {
   follow_launch();
   if (table.is_elsewhere()) return;
   if constexpr (in_turns) {
@@ -481,9 +470,8 @@ enum class Leaving { kAll, kWithinArray };
 
 // On the same grid, unites the given links of a brick that leave its tile.
 template <class Rule, class Tiles, class Index, Leaving which = Leaving::kAll>
-__global__ void __launch_bounds__(kJoinThreads)
-    join_links(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
-               Index* label, BrickTable table) {
+__global__ void __launch_bounds__(kJoinThreads) join_links(Tiles tiles, int64_t count, int64_t each,
+    const typename Rule::Value* __restrict__ values, Index* label, BrickTable table) {
   follow_launch();
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
@@ -508,9 +496,8 @@ __global__ void __launch_bounds__(kJoinThreads)
       for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
         const int bit = lowest(linked);
         const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
-        const Index neighbour = first.index + tiles.distance_across(first, along, [](auto& axis) {
-          return Index(axis.index_stride);
-        });
+        const Index neighbour = first.index + tiles.distance_across(first, along,
+                                                  [](auto& axis) { return Index(axis.index_stride); });
         const Index element = first.index + tiles.template distance<Index>(bit);
         const ElementPair<Index> pair{element, neighbour};
         if (!pairs.add(pair)) unite_pair(pair);
@@ -521,4 +508,4 @@ __global__ void __launch_bounds__(kJoinThreads)
   pairs.for_each(unite_pair);
 }
 
-}  // namespace conncomp
+}

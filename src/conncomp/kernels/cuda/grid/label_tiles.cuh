@@ -23,17 +23,16 @@ constexpr int kNodesOfWarp = 576, kLinksOfWarp = 192;
 constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
 
 // The places of a brick with foreground there or near it, and those with more than one element of it.
-template <int axes>
-struct Neighbours {
+template <int axes> struct Neighbours {
   using B = Brick<axes>;
   Bits some, several;
 
-  __device__ void add(Bits elements, Bits several_elements) {
+  void add(Bits elements, Bits several_elements) {
     several |= several_elements | (some & elements);
     some |= elements;
   }
   // The same with what is one step before and after along an axis, in neighbouring bricks too.
-  __device__ Neighbours spread(int axis, const Neighbours& before, const Neighbours& after) const {
+  Neighbours spread(int axis, const Neighbours& before, const Neighbours& after) const {
     Neighbours sum = *this;
     sum.add(B::ahead_across(some, axis, before.some), B::ahead_across(several, axis, before.several));
     sum.add(B::back_across(some, axis, after.some), B::back_across(several, axis, after.several));
@@ -54,18 +53,16 @@ struct NodesAndLinks {
   NumberList<kNodesOfWarp> nodes;
   NumberList<kLinksOfWarp> links;
 
-  __device__ auto& numbers() { return nodes; }
+  auto& numbers() { return nodes; }
 };
 
 // Of a brick, in dynamic shared memory: at first what is around elements, by axis; then a node of each.
-template <int axes>
-union BrickNodes {
+template <int axes> union BrickNodes {
   Neighbours<axes> neighbours[axes];
   uint16_t parent[kBits];
 };
 
-template <class Rule, class Tiles>
-struct TileMemory {
+template <class Rule, class Tiles> struct TileMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   using Value = typename Rule::Value;
   Bits foreground[kThreads];
@@ -85,8 +82,7 @@ struct TileMemory {
   HalfWords first_digit[Rule::kTransitive ? 1 : kFirstDigits][Rule::kTransitive ? 1 : kThreads];
 };
 
-template <class Rule, class Tiles, class Index>
-struct TileLabelling {
+template <class Rule, class Tiles, class Index> struct TileLabelling {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = Brick<kAxes>;
   using Value = typename Rule::Value;
@@ -108,11 +104,11 @@ struct TileLabelling {
   Comparison comparison = Comparison::kNone;  // of the foreground of the tile
   Frame<Value> frame = {};                    // of its values, unless they are compared one by one
 
-  __device__ int64_t number() const { return int64_t(tile_number) * tiles.parts() + brick; }  // in the table
-  __device__ auto& list() const { return memory.list[brick / kWarp]; }
-  __device__ int connectivity() const { return int(tiles.grid.connectivity); }
+  int64_t number() const { return int64_t(tile_number) * tiles.parts() + brick; }  // in the table
+  auto& list() const { return memory.list[brick / kWarp]; }
+  int connectivity() const { return int(tiles.grid.connectivity); }
 
-  __device__ void read_foreground() {
+  void read_foreground() {
     if constexpr (!Rule::kTransitive) {
       foreground = table.foreground[number()];
     } else {
@@ -125,7 +121,7 @@ struct TileLabelling {
   }
 
   // Finds how values are compared. All threads call it, and the next one.
-  __device__ void compare() {
+  void compare() {
     memory.foreground[brick] = foreground;
     if constexpr (!Rule::kTransitive) {
       comparison = Comparison::kValues;
@@ -138,7 +134,7 @@ struct TileLabelling {
   }
 
   // Tells the values of a tile apart by two bits, if these are enough.
-  __device__ void read_planes() {
+  void read_planes() {
     comparison = Comparison::kValues;
     if constexpr (kHasPlanes<Value>) {
       const auto brick_values = tiles.values_at(values + first.offset, tiles.inside(first));
@@ -158,7 +154,7 @@ struct TileLabelling {
   }
 
   // The elements of the brick that may touch others outside of the tile.
-  __device__ Bits border_of_tile() const {
+  Bits border_of_tile() const {
     Bits border = 0;
     unrolled<kRank>([&](int k) {
       const GridAxis& axis = tiles.grid.axes[k];
@@ -177,7 +173,7 @@ struct TileLabelling {
   }
 
   // The elements with no foreground around them, or along axes alone. All threads call.
-  __device__ Bits without_foreground_around(Neighbours<kAxes>* neighbours) const {
+  Bits without_foreground_around(Neighbours<kAxes>* neighbours) const {
     Bits several = 0;
     Neighbours<kAxes> sum{foreground, 0};
 #pragma unroll
@@ -187,7 +183,7 @@ struct TileLabelling {
       __syncthreads();
       const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
       sum = sum.spread(a, place > 0 ? neighbours[brick - by] : Neighbours<kAxes>{},
-                       place + 1 < 1 << tiles.log[a] ? neighbours[brick + by] : Neighbours<kAxes>{});
+          place + 1 < 1 << tiles.log[a] ? neighbours[brick + by] : Neighbours<kAxes>{});
       several |= sum.several;
     }
     __syncthreads();
@@ -195,8 +191,7 @@ struct TileLabelling {
   }
 
   // Pays only if there are many; in a tile of several values, only those are found that need no more values.
-  template <class Links>
-  __device__ Bits find_isolated(const Links& links, Bits border) const {
+  Bits find_isolated(const auto& links, Bits border) const {
     const Bits single = foreground & ~links.with_neighbour();
     if (comparison != Comparison::kNone) return single & B::interior() & ~border;
     if (kRank > kAxes) return 0;
@@ -206,7 +201,7 @@ struct TileLabelling {
     return ~border & without_foreground_around(dynamic_memory->neighbours);
   }
 
-  __device__ Halo<kAxes> halo_in_tile(const Bits* of_brick) const {
+  Halo<kAxes> halo_in_tile(const Bits* of_brick) const {
     const WholeLayers layers{B::kSide};
     Halo<kAxes> halo{};
     halo.for_each_brick([&](int a, const int (&steps)[3]) {
@@ -221,7 +216,7 @@ struct TileLabelling {
     });
     return halo;
   }
-  __device__ void make_halos() const {
+  void make_halos() const {
     memory.halo[brick] = halo_in_tile(memory.foreground);
     if constexpr (kHasPlanes<Value>)
       if (comparison == Comparison::kPlanes) {
@@ -230,21 +225,21 @@ struct TileLabelling {
       }
   }
   // The halo of a brick where it may have the value of a component.
-  __device__ Halo<kAxes> halo_of(int brick_of_component, Bits component) const {
+  Halo<kAxes> halo_of(int brick_of_component, Bits component) const {
     Halo<kAxes> halo = memory.halo[brick_of_component];
     if constexpr (kHasPlanes<Value>)
       if (comparison == Comparison::kPlanes) {
 #pragma unroll
         for (int k = 0; k < kPlanes; ++k)
           halo = halo.with(memory.halo_of_plane[k][brick_of_component],
-                           (memory.plane[k][brick_of_component] & component) != 0);
+              (memory.plane[k][brick_of_component] & component) != 0);
       }
     return halo;
   }
 
   // The elements of a halo's word that have a component's value; the brick's values begin at `of_brick`.
   template <class Word>
-  __device__ Word equal_in_halo(const Value* of_brick, Bits component, int word, Word touched) const {
+  Word equal_in_halo(const Value* of_brick, Bits component, int word, Word touched) const {
     const Value of_component = *tiles.values_at(of_brick, 0).at(lowest(component));
     Word equal = 0;
 #pragma unroll 1
@@ -260,8 +255,7 @@ struct TileLabelling {
 
   // Calls body(distance in the tile) for the elements by which other bricks know a component: those in the
   // last layers; in two dimensions, unless compared value by value, where its runs there start.
-  template <class Body>
-  __device__ void for_each_in_halos(Bits component, Body&& body) const {
+  void for_each_in_halos(Bits component, auto&& body) const {
     constexpr int kLast = B::kSide - 1;
     if constexpr (kAxes == 2) {
       uint32_t row = uint32_t(component >> 7 * 8), column = Halo<2>::layer(0, component >> 7);
@@ -285,7 +279,7 @@ struct TileLabelling {
   struct FirstElements {
     Bits all, at_border;
 
-    __device__ void add(Bits component, Bits border) {
+    void add(Bits component, Bits border) {
       all |= lowest_bit(component);
       if (component & border) at_border |= lowest_bit(component);
     }
@@ -299,12 +293,11 @@ struct TileLabelling {
     FirstElements firsts;
     int count;
 
-    __device__ int code(int bit) const {
+    int code(int bit) const {
       return tile.tiles.node_of(tile.brick, bit) | (firsts.at_border >> bit & 1 ? kAtBorder : 0);
     }
     // Calls body(node, whether it reaches the border), in any lane.
-    template <class Body>
-    __device__ void for_each(Body&& body) const {
+    void for_each(auto&& body) const {
       tile.list().numbers().for_each(
           count, firsts.all, [&](int bit) { return code(bit); },
           [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
@@ -312,7 +305,7 @@ struct TileLabelling {
   };
   // Puts a component of any lane's brick under an earlier one that it touches; other contacts are listed, or
   // united `at_once`, once all components are known.
-  __device__ void unite_component(Bits component, int lane_of_brick, bool at_once) const {
+  void unite_component(Bits component, int lane_of_brick, bool at_once) const {
     const int brick_of_component = brick - lane() + lane_of_brick;
     const int origin = tiles.node_of(brick_of_component, 0);
     const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
@@ -349,21 +342,20 @@ struct TileLabelling {
   }
 
   // Returns true if pairs had no room: then all are united at once, and none is left.
-  template <class Links>
-  __device__ bool unite_components(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+  bool unite_components(const auto& links, Bits elements, Bits border, FirstElements& firsts) {
     for (bool at_once = false;; at_once = true) {
       list().for_each_component([&](auto&& use) { use(links); }, elements, kBits,
-                                [&](Bits component, int) { firsts.add(component, border); },
-                                [&](Bits component, int lane_of_brick, int, bool) {
-                                  unite_component(component, lane_of_brick, at_once);
-                                });
+          [&](Bits component, int) { firsts.add(component, border); },
+          [&](Bits component, int lane_of_brick, int, bool) {
+            unite_component(component, lane_of_brick, at_once);
+          });
       __syncthreads();
       if (at_once || memory.pairs.count <= memory.pairs.capacity()) return at_once;
     }
   }
 
   // The elements linked to another brick of the tile, where the masks, which may be older, have both.
-  __device__ Bits linked_in_tile(int step, Bits linked, Bits inside) const {
+  Bits linked_in_tile(int step, Bits linked, Bits inside) const {
     linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
     if (B::moves(step) == 1) {
 #pragma unroll
@@ -383,7 +375,7 @@ struct TileLabelling {
   }
 
   // The node of an element's component, where links are given.
-  __device__ int node_of_component(int brick_of_element, int bit) const {
+  int node_of_component(int brick_of_element, int bit) const {
     const int half = bit / 32;
     int first_bit = 0;
 #pragma unroll
@@ -394,8 +386,7 @@ struct TileLabelling {
 
   // unite_components for given links: threads find the components of their bricks and publish each element's
   // first element, which is returned; lanes of a warp share out links to other bricks, and unite them.
-  template <class Links>
-  __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, ListedNodes& nodes) {
+  FirstDigits unite_links(const auto& links, Bits elements, Bits border, ListedNodes& nodes) {
     const Bits single = elements & ~links.with_neighbour();
     elements &= ~single;
     FirstDigits digits = FirstDigits::of_each(foreground & ~elements);
@@ -432,8 +423,7 @@ struct TileLabelling {
       links_of_warp.for_each(links_of_warp.list(linked, code), linked, code, [&](int of_element) {
         const int brick_of_element = first_of_warp + (of_element >> 6), bit = of_element & (kBits - 1);
         const int neighbour = tiles.node_of(brick_of_element, bit) - tiles.distance_back_in_tile(step);
-        unite<InBlock>(
-            parent, uint16_t(node_of_component(brick_of_element, bit)),
+        unite<InBlock>(parent, uint16_t(node_of_component(brick_of_element, bit)),
             uint16_t(node_of_component(tiles.brick_of_node(neighbour), tiles.bit_of_node(neighbour))));
       });
     });
@@ -441,13 +431,13 @@ struct TileLabelling {
     return digits;
   }
 
-  __device__ void list_nodes(ListedNodes& nodes) const {
+  void list_nodes(ListedNodes& nodes) const {
     nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
   // Points all to their roots, and one root of each pair to the other, until none has two: overwritten stores
   // are repeated.
-  __device__ void flatten(const ListedNodes& nodes, bool pairs_done) const {
+  void flatten(const ListedNodes& nodes, bool pairs_done) const {
     for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
     for (bool changed = true; changed;) {
       nodes.for_each([&](int node, bool) {
@@ -472,12 +462,10 @@ struct TileLabelling {
     }
   }
 
-  __device__ int word_of(int node) const {
-    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kRootWord;
-  }
-  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kRootWord; }
+  int word_of(int node) const { return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kRootWord; }
+  uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kRootWord; }
 
-  __device__ void mark_reaching(const ListedNodes& nodes) const {
+  void mark_reaching(const ListedNodes& nodes) const {
     nodes.for_each([&](int node, bool at_border) {
       if (!at_border) return;
       const int root = InBlock::load(parent + node);
@@ -488,7 +476,7 @@ struct TileLabelling {
 
   // Components that reach the border get an entry: the index of their root in the tile. Others that are apart
   // from their root get its label, complemented.
-  __device__ void write_entries(const ListedNodes& nodes, Index* label) const {
+  void write_entries(const ListedNodes& nodes, Index* label) const {
     nodes.for_each([&](int node, bool) {
       const int root = InBlock::load(parent + node);
       const bool reaches = memory.reaching[word_of(root)] & bit_of(root);
@@ -502,14 +490,14 @@ struct TileLabelling {
     __syncwarp();
   }
 
-  __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kRootWord; }
+  static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kRootWord; }
 
-  __device__ void write_first_digits(const FirstDigits& digits) const {
+  void write_first_digits(const FirstDigits& digits) const {
 #pragma unroll
     for (int k = 0; k < kFirstDigits; ++k) table.first_digit[k * table.bricks + number()] = digits.digit[k];
   }
 
-  __device__ void write_table(Bits isolated) const {
+  void write_table(Bits isolated) const {
     table.foreground[number()] = foreground;
     table.settled[number()] = isolated | two_words(memory.settled + 2 * brick);
     if (table.roots != nullptr) table.roots[number()] = two_words(memory.reaching + 2 * brick);
@@ -521,8 +509,7 @@ struct TileLabelling {
   }
 };
 
-template <class Rule, class Tiles>
-union TileOrSparse {
+template <class Rule, class Tiles> union TileOrSparse {
   struct {
     TileMemory<Rule, Tiles> memory;
     BrickNodes<Tiles::kAxes> nodes[Tiles::kThreads];
@@ -531,8 +518,8 @@ union TileOrSparse {
 };
 
 template <bool may_be_sparse, class Rule, class Tiles, class Index>
-__device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values,
-                                  Index* label, const BrickTable& table, uint32_t number) {
+void label_tile(const Tiles& tiles, const Rule& rule, const typename Rule::Value* values, Index* label,
+    const BrickTable& table, uint32_t number) {
   const int brick = int(threadIdx.x);
   const int64_t item = tiles.item_of(number);
   values += item * tiles.grid.item_stride;
@@ -564,7 +551,7 @@ __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const ty
   if (brick == 0) memory->differing = 0;
   tile.compare();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
-                                    tiles.inside(tile.first), tile.foreground, tile.comparison);
+      tiles.inside(tile.first), tile.foreground, tile.comparison);
   if constexpr (Rule::kTransitive) tile.make_halos();
   const Bits border = tile.border_of_tile(), isolated = tile.find_isolated(links, border);
   __syncwarp();
@@ -589,9 +576,8 @@ __device__ inline void label_tile(const Tiles& tiles, const Rule& rule, const ty
 // A block a tile. Where the array may be labelled elsewhere, a tile of two axes may be sparse, and few blocks
 // take tiles of three axes in turn. Dynamic shared memory: two bytes per element, unless tiles may be sparse.
 template <class Rule, class Tiles, class Index, bool may_be_elsewhere = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
-    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                Index* __restrict__ label, BrickTable table) {
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3) label_tiles(Tiles tiles,
+    Rule rule, const typename Rule::Value* __restrict__ values, Index* __restrict__ label, BrickTable table) {
   follow_launch();
   if constexpr (may_be_elsewhere)
     if (table.is_elsewhere()) return;
@@ -604,4 +590,4 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   }
 }
 
-}  // namespace conncomp
+}

@@ -15,20 +15,16 @@ namespace conncomp {
 constexpr int kLinkThreads = 128;
 
 // The foreground of a brick and the links within it, by a rule for values or by bonds.
-template <class Rule, class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Rule& rule, const Tiles& tiles,
-                                                              const typename Rule::Value* values,
-                                                              const Cell<Tiles::kRank, Index>& first,
-                                                              Bits inside) {
+template <class Rule, class Tiles>
+BrickLinks<Tiles::kAxes> links_within_brick(const Rule& rule, const Tiles& tiles,
+    const typename Rule::Value* values, const auto& first, Bits inside) {
   const auto brick = tiles.values_at(values + first.offset, inside);
   ValuesMet<typename Rule::Value> met{};
   return brick.links(rule, brick.foreground(rule.background, met), tiles.neighbours());
 }
-template <class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule, const Tiles& tiles,
-                                                              const uint8_t* bonds,
-                                                              const Cell<Tiles::kRank, Index>& first,
-                                                              Bits inside) {
+template <class Tiles>
+BrickLinks<Tiles::kAxes> links_within_brick(
+    const Bonds& rule, const Tiles& tiles, const uint8_t* bonds, const auto& first, Bits inside) {
   using B = typename Tiles::B;
   BrickLinks<Tiles::kAxes> brick{inside, 0, Comparison::kValues, {}};
 #pragma unroll
@@ -42,8 +38,7 @@ __device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule,
   return brick;
 }
 
-template <class Rule, class Tiles, class Index>
-struct LinksAcross {
+template <class Rule, class Tiles, class Index> struct LinksAcross {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = typename Tiles::B;
   using Site = typename Rule::Site;
@@ -56,21 +51,21 @@ struct LinksAcross {
   const BrickLinks<kAxes>& within;
 
   // The place of the value of an element, and of the one at a step from it.
-  __device__ int64_t offset_of(int bit) const {
+  int64_t offset_of(int bit) const {
     int64_t offset = first.offset;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) offset += B::coordinate(bit, a) * tiles.axis(a).value_stride;
     return offset;
   }
-  __device__ int64_t offset_at(int bit, int step) const {
+  int64_t offset_at(int bit, int step) const {
     const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
     return first.offset + tiles.distance_across(first, along, [](auto& axis) { return axis.value_stride; });
   }
   // The elements whose neighbour at a step is in another brick.
-  __device__ Bits outgoing(int step) const {
+  Bits outgoing(int step) const {
     return within.foreground & ~B::stays(step, inside) & ~tiles.over_ends(first, step, true);
   }
-  __device__ Bits linked_at(int step) const {
+  Bits linked_at(int step) const {
     Bits linked = 0;
     for (Bits elements = outgoing(step); elements != 0; elements &= elements - 1) {
       const int bit = lowest(elements);
@@ -81,7 +76,7 @@ struct LinksAcross {
     return linked;
   }
   // The links straight across that the element before does not make up for.
-  __device__ Bits needed_straight(int step, Bits linked) const {
+  Bits needed_straight(int step, Bits linked) const {
     Bits needed = linked;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
@@ -98,7 +93,7 @@ struct LinksAcross {
     return needed;
   }
   // The diagonal links that no link within the brick makes up for, given `linked` at all steps.
-  __device__ Bits needed_diagonally(int step, const Bits (&linked)[B::kNoStep]) const {
+  Bits needed_diagonally(int step, const Bits (&linked)[B::kNoStep]) const {
     Bits needed = linked[step];
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
@@ -144,4 +139,4 @@ __global__ void __launch_bounds__(kLinkThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -10,9 +10,8 @@
 namespace conncomp {
 
 // Points a brick's roots of tiles to those of components, complemented; keeps and returns the latter's bits.
-template <class Tiles, class Index>
-__device__ inline Bits settle_brick(const Tiles& tiles, Index* label, const BrickTable& table,
-                                    int64_t number) {
+template <class Index>
+Bits settle_brick(const auto& tiles, Index* label, const BrickTable& table, int64_t number) {
   Bits roots = table.settled[number];
   const Bits tile_roots = table.roots[number];
   const uint32_t tile = uint32_t(number >> tiles.log_parts());
@@ -52,8 +51,7 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
 
 // The bits of roots of 32 elements along a row; rows count from the item on.
 template <class Index, class Tiles>
-__device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, Index row,
-                                       Index column) {
+uint32_t gather_word(const Tiles& tiles, const BrickTable& table, Index item, Index row, Index column) {
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
   constexpr int kSide = B::kSide < kRootWord ? B::kSide : kRootWord;
@@ -79,7 +77,7 @@ __device__ inline uint32_t gather_word(const Tiles& tiles, const BrickTable& tab
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,
-                 uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+        uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
   if (table.is_elsewhere()) return;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
@@ -100,9 +98,8 @@ constexpr int kItemThreads = 1024, kMostWordsOfThread = 4;
 
 // Settles the roots of an item, gathers and numbers its words, and counts its components: one block.
 template <class Tiles, class Index>
-__global__ void __launch_bounds__(kItemThreads)
-    number_items(Tiles tiles, Index* label, int words_of_item, int columns, BrickTable table,
-                 uint32_t* __restrict__ roots_of_word, Index* __restrict__ number_of_word) {
+__global__ void __launch_bounds__(kItemThreads) number_items(Tiles tiles, Index* label, int words_of_item,
+    int columns, BrickTable table, uint32_t* __restrict__ roots_of_word, Index* __restrict__ number_of_word) {
   follow_launch();
   const Index item = Index(blockIdx.x);
   const int64_t bricks = int64_t(tiles.tiles_of_item()) << tiles.log_parts();
@@ -131,4 +128,4 @@ __global__ void __launch_bounds__(kItemThreads)
   if (threadIdx.x == 0) table.components[item] = components;
 }
 
-}  // namespace conncomp
+}

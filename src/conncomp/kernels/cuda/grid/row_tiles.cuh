@@ -23,8 +23,7 @@ struct RowShape {
 };
 
 // The type of a value in a register: lanes exchange words.
-template <class Value>
-using HeldAs = typename Either<sizeof(Value) == 2, uint32_t, Value>::Type;
+template <class Value> using HeldAs = typename Either<sizeof(Value) == 2, uint32_t, Value>::Type;
 
 // A tile. The node of an element is its place there.
 struct RowTile {
@@ -34,31 +33,28 @@ struct RowTile {
   const RowShape& shape;
   int first_column, first_row;
 
-  __device__ RowTile(const RowShape& shape, uint32_t tile) : shape(shape) {
+  RowTile(const RowShape& shape, uint32_t tile) : shape(shape) {
     const uint32_t row = tile / uint32_t(shape.tiles_of_row);
     first_column = int(tile - row * uint32_t(shape.tiles_of_row)) * kWidth, first_row = int(row) * kHeight;
   }
-  __device__ int width() const {
+  int width() const {
     const int left = shape.length[0] - first_column;
     return left < kWidth ? left : kWidth;
   }
-  __device__ int height() const {
+  int height() const {
     const int left = shape.length[1] - first_row;
     return left < kHeight ? left : kHeight;
   }
-  __device__ int32_t index(int x, int y) const {
-    return (first_row + y) * shape.length[0] + first_column + x;
-  }
-  template <class Value>
-  __device__ const Value* at(const Value* values, int x, int y) const {
+  int32_t index(int x, int y) const { return (first_row + y) * shape.length[0] + first_column + x; }
+  template <class Value> const Value* at(const Value* values, int x, int y) const {
     return values + (first_column + x) * shape.value_stride[0] + (first_row + y) * shape.value_stride[1];
   }
 };
 
 // Calls body(how far along the border) for the needed contacts across it; `before` and `after` exist.
-template <bool corners, class Value, class Body>
-__device__ inline void for_each_contact(const Value* value, int64_t across, int64_t along, bool before,
-                                        bool after, Body&& body) {
+template <bool corners, class Value>
+void for_each_contact(
+    const Value* value, int64_t across, int64_t along, bool before, bool after, auto&& body) {
   const Value own = *value;
   const auto is_alike = [&](int64_t ahead) { return value[ahead] == own; };
   int directions = 0;  // bits of -1, 0, 1
@@ -72,15 +68,14 @@ __device__ inline void for_each_contact(const Value* value, int64_t across, int6
   for (; directions != 0; directions &= directions - 1) body(lowest(uint32_t(directions)) - 1);
 }
 
-template <class Rule, bool corners>
-struct RowLabelling {
+template <class Rule, bool corners> struct RowLabelling {
   using Value = typename Rule::Value;
   using Held = HeldAs<Value>;
   using Node = uint16_t;
   static constexpr Node kBackground = 0xffff, kReaching = 0x8000;
   static constexpr int kNone = -1, kNode = kReaching - 1, kTogether = RowTile::kWidth / kWarp,
                        kBitsOfByte = 8;
-  static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground, "");
+  static_assert(RowTile::kNodes < kReaching && Node(kNone) == kBackground);
 
   const Rule& rule;
   const Value* values;
@@ -91,7 +86,7 @@ struct RowLabelling {
   const bool is_column = x < tile.width();
 
   // The label of each lane's run: the first of those above that it is linked to, or its first node.
-  __device__ int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
+  int label_runs(uint32_t starts, uint32_t up_to_lane, int linked, int first_node) const {
     const uint32_t lanes = __ballot_sync(kAllLanes, linked >= 0);
     const int start = highest_bit(starts & up_to_lane);
     const uint32_t later = starts & ~up_to_lane;
@@ -100,8 +95,7 @@ struct RowLabelling {
     return of_run != 0 ? label : first_node + start;
   }
   // Unites each lane's label, a root, with one or two others in all lanes; returns each lane's label.
-  template <bool two>
-  __device__ int unite(int label, int other, int second) const {
+  template <bool two> int unite(int label, int other, int second) const {
 #pragma unroll 1
     for (;;) {
       if (two && other == label) other = second;
@@ -117,7 +111,7 @@ struct RowLabelling {
     }
   }
 
-  __device__ void label_rows() const {
+  void label_rows() const {
     const int64_t row_stride = tile.shape.value_stride[1];
     const uint32_t up_to_lane = lanes_up_to_this();
     const Background<Held> background{Held(rule.background.value), rule.background.present};
@@ -156,13 +150,13 @@ struct RowLabelling {
     }
   }
 
-  __device__ int root_of(int node) const {
+  int root_of(int node) const {
     for (int next; (next = InBlock::load(entries + node)) < node; node = next) {
     }
     return node;
   }
   // Unites the warp's first column with the one before; nobody else touches these sets meanwhile.
-  __device__ void unite_with_columns_before() const {
+  void unite_with_columns_before() const {
     const int64_t* stride = tile.shape.value_stride;
     const int column = x - lane();
     if (column >= tile.width()) return;
@@ -171,11 +165,11 @@ struct RowLabelling {
       const int y = first + lane(), node = y * RowTile::kWidth + column;
       int label = kNone, other = kNone, second = kNone;
       if (y < height && InBlock::load(entries + node) != kBackground) {
-        for_each_contact<corners>(tile.at(values, column, y), stride[0], stride[1], y > 0, y + 1 < height,
-                                  [&](int down) {
-                                    second = other;
-                                    other = node + down * RowTile::kWidth - 1;
-                                  });
+        for_each_contact<corners>(
+            tile.at(values, column, y), stride[0], stride[1], y > 0, y + 1 < height, [&](int down) {
+              second = other;
+              other = node + down * RowTile::kWidth - 1;
+            });
         if (other >= 0 && InBlock::load(entries + other) == kBackground) other = kNone;
         if (second >= 0 && InBlock::load(entries + second) == kBackground) second = kNone;
         label = root_of(node);
@@ -188,14 +182,14 @@ struct RowLabelling {
     }
   }
   // Unites the columns of pairs of warps, then of pairs of pairs.
-  __device__ void unite_columns() const {
+  void unite_columns() const {
     const int warp = x / kWarp;
     for (int beside = 1; beside < RowTile::kWidth / kWarp; beside *= 2) {
       if ((warp & (2 * beside - 1)) == beside) unite_with_columns_before();
       __syncthreads();
     }
   }
-  __device__ void mark_reaching() const {
+  void mark_reaching() const {
     constexpr int kWidth = RowTile::kWidth, kHeight = RowTile::kHeight;
     for (int k = int(threadIdx.x); k < 2 * (kWidth + kHeight); k += RowTile::kThreads) {
       const int at = k / 2, x = at < kWidth ? at : k % 2 * (kWidth - 1);
@@ -208,7 +202,7 @@ struct RowLabelling {
     }
   }
   // Follows entries of neighbouring nodes to their roots, all at once; background, the largest, stays.
-  __device__ void follow(int (&entry)[kTogether], int first) const {
+  void follow(int (&entry)[kTogether], int first) const {
     int node[kTogether];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) node[k] = entry[k] == kBackground ? first + k : entry[k] & kNode;
@@ -225,7 +219,7 @@ struct RowLabelling {
     __syncwarp();  // else what follows is done once for each length of a path
   }
   // Writes labels, and which reach the border, a row a warp. Returns how many components of this lane do not.
-  __device__ int write(int32_t* label, uint32_t* reaching) const {
+  int write(int32_t* label, uint32_t* reaching) const {
     const int32_t corner = tile.index(0, 0), width = tile.shape.length[0];
     const int64_t bytes_of_row = int64_t(tile.shape.words_of_row) * sizeof(*reaching);
     const int column = lane() * kTogether, byte = (tile.first_column + column) / kBitsOfByte;
@@ -279,9 +273,8 @@ constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
 // One block. Sets by_rows[0] if the image has many components of several values, and does not seem sparse.
 template <class Rule, bool corners>
-__global__ void __launch_bounds__(kSampleRowThreads)
-    sample_rows(Rule rule, const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows,
-                int64_t* components) {
+__global__ void __launch_bounds__(kSampleRowThreads) sample_rows(Rule rule,
+    const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows, int64_t* components) {
   follow_launch();
   using Held = HeldAs<typename Rule::Value>;
   constexpr int kWarps = kSampleRowThreads / kWarp, kInside = kWarp - 2;  // lanes with two beside them
@@ -316,10 +309,9 @@ __global__ void __launch_bounds__(kSampleRowThreads)
 }
 
 template <class Rule, bool corners>
-__global__ void __launch_bounds__(RowTile::kThreads)
-    label_row_tiles(Rule rule, const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label,
-                    RowShape shape, int32_t* by_rows, uint32_t* __restrict__ reaching,
-                    int32_t* __restrict__ settled, int64_t tiles) {
+__global__ void __launch_bounds__(RowTile::kThreads) label_row_tiles(Rule rule,
+    const typename Rule::Value* __restrict__ values, int32_t* __restrict__ label, RowShape shape,
+    int32_t* by_rows, uint32_t* __restrict__ reaching, int32_t* __restrict__ settled, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
   using Labelling = RowLabelling<Rule, corners>;
@@ -342,7 +334,7 @@ constexpr int kJoinRowThreads = RowTile::kWidth + RowTile::kHeight;
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kJoinRowThreads)
     join_row_tiles(const typename Rule::Value* __restrict__ values, int32_t* label, RowShape shape,
-                   int32_t* by_rows, int64_t tiles) {
+        int32_t* by_rows, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
   const int at = int(threadIdx.x);
@@ -359,13 +351,12 @@ __global__ void __launch_bounds__(kJoinRowThreads)
     const bool before = is_above ? tile.first_column + x > 0 : y > 0;
     const bool after = is_above ? tile.first_column + x + 1 < width : y + 1 < tile.height();
     for_each_contact<corners>(tile.at(values, x, y), shape.value_stride[across], shape.value_stride[along],
-                              before, after, [&](int steps) {
-                                const int32_t other = index + up_or_left + steps * beside;
-                                const int32_t entry = Shared::load(label + index);
-                                const int32_t behind = Shared::load(label + other);
-                                if (entry >= 0 && behind >= 0)
-                                  unite_from<Shared>(label, index, entry, other, behind);
-                              });
+        before, after, [&](int steps) {
+          const int32_t other = index + up_or_left + steps * beside;
+          const int32_t entry = Shared::load(label + index);
+          const int32_t behind = Shared::load(label + other);
+          if (entry >= 0 && behind >= 0) unite_from<Shared>(label, index, entry, other, behind);
+        });
   }
 }
 
@@ -373,10 +364,9 @@ constexpr int kFollowRowThreads = 256, kWordsAtOnce = 4;
 
 // A warp has 32 words at a time, and follows the labels of several at once.
 template <int = 0>
-__global__ void __launch_bounds__(kFollowRowThreads)
-    follow_row_roots(int32_t* label, RowShape shape, const int32_t* by_rows,
-                     const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
-                     int64_t* components, int64_t words, int64_t tiles) {
+__global__ void __launch_bounds__(kFollowRowThreads) follow_row_roots(int32_t* label, RowShape shape,
+    const int32_t* by_rows, const uint32_t* __restrict__ reaching, const int32_t* __restrict__ settled,
+    int64_t* components, int64_t words, int64_t tiles) {
   follow_launch();
   if (!by_rows[0]) return;
   int count = 0;
@@ -412,4 +402,4 @@ __global__ void __launch_bounds__(kFollowRowThreads)
   if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(count));
 }
 
-}  // namespace conncomp
+}

@@ -13,8 +13,7 @@ namespace conncomp {
 constexpr int kRunWord = 32;  // columns of a word
 
 // Halves paths until each run leads to its root; calls last(run, whether it is one) with all threads.
-template <int threads, class Run, class Last>
-__device__ inline void flatten_runs(Run* parent, int runs, Last&& last) {
+template <int threads, class Run> void flatten_runs(Run* parent, int runs, auto&& last) {
 #pragma unroll 1
   for (int first = 0; first < runs; first += threads) {
     const int run = first + int(threadIdx.x);
@@ -31,8 +30,7 @@ __device__ inline void flatten_runs(Run* parent, int runs, Last&& last) {
 }
 
 // Calls body(run, its columns in the word) for the runs that begin in a word.
-template <class Run, class Body>
-__device__ inline void for_each_run(uint32_t starts, Run run, Body&& body) {
+void for_each_run(uint32_t starts, auto run, auto&& body) {
 #pragma unroll 1
   for (uint32_t unvisited = starts; unvisited != 0; ++run) {
     const uint32_t begin = lowest_bit(unvisited);
@@ -43,11 +41,10 @@ __device__ inline void for_each_run(uint32_t starts, Run run, Body&& body) {
 }
 
 // The columns of a word that have needed contacts, by direction.
-template <int directions>
-struct RunContacts {
+template <int directions> struct RunContacts {
   uint32_t of[directions];
 
-  __device__ uint32_t any() const {
+  uint32_t any() const {
     uint32_t bits = 0;
     unrolled<directions>([&](int k) { bits |= of[k]; });
     return bits;
@@ -62,25 +59,23 @@ struct RunWords {
 };
 
 // `Rows` has the number of words and directions, and word_before(word, direction).
-template <class Rows, class Run>
-struct RunForest : RunWords {
+template <class Rows, class Run> struct RunForest : RunWords {
   static constexpr int kWords = Rows::kWords, kThreads = kWords, kDirections = Rows::kDirections;
   using Contacts = RunContacts<kDirections>;
   Run* parent;
 
-  __device__ RunForest(const RunWords& words, void* parent)
-      : RunWords(words), parent(static_cast<Run*>(parent)) {}
+  RunForest(const RunWords& words, void* parent) : RunWords(words), parent(static_cast<Run*>(parent)) {}
 
-  __device__ Run run_of(int word, int column) const {
+  Run run_of(int word, int column) const {
     return Run(before[word] + __popc(starts[word] & ((2u << column) - 1)) - 1);
   }
-  __device__ Contacts contacts_of(int word) const {
+  Contacts contacts_of(int word) const {
     Contacts of_word;
     unrolled<kDirections>([&](int k) { of_word.of[k] = contacts[k * kWords + word]; });
     return of_word;
   }
   // Removes one contact, of the first direction that has any in `columns`; returns its column.
-  __device__ static int take(int word, Contacts& of_word, uint32_t columns, int& word_before) {
+  static int take(int word, Contacts& of_word, uint32_t columns, int& word_before) {
     constexpr int kLast = kDirections - 1;
     int direction = kLast;
     uint32_t chosen = of_word.of[kLast] & columns;
@@ -99,8 +94,7 @@ struct RunForest : RunWords {
 
   // Puts each run under the first one that it touches, where it begins, and calls visit(run, its columns
   // there); returns whether the word has other contacts, which stay.
-  template <class Visit>
-  __device__ bool take_parents(Visit&& visit) {
+  bool take_parents(auto&& visit) {
     const int word = int(threadIdx.x);
     Contacts of_word = contacts_of(word);
     const uint32_t any = of_word.any();
@@ -118,11 +112,11 @@ struct RunForest : RunWords {
     return of_word.any() != 0;
   }
 
-  __device__ void flatten() {
+  void flatten() {
     flatten_runs<kThreads>(parent, runs, [](int, bool) {});
   }
 
-  __device__ void unite_contacts() {
+  void unite_contacts() {
     const int word = int(threadIdx.x);
     Contacts of_word = contacts_of(word);
 #pragma unroll 1
@@ -139,8 +133,7 @@ struct RunForest : RunWords {
   }
 
   // Points all runs to their roots; visits each run where it begins. All threads of the block call.
-  template <class Visit>
-  __device__ void unite_all(Visit&& visit) {
+  void unite_all(auto&& visit) {
     if (__syncthreads_or(take_parents(visit))) {
       flatten();
       unite_contacts();
@@ -149,4 +142,4 @@ struct RunForest : RunWords {
   }
 };
 
-}  // namespace conncomp
+}

@@ -16,14 +16,14 @@
 
 namespace conncomp {
 
-// A volume, from its last axis on. Laid out, as RunTable, as in run_tiles.py.
+// A volume, from its last axis on. Laid out, as TileRuns, as in run_tiles.py.
 struct RunShape {
   int64_t value_stride[3];
   int32_t length[3], tiles[3];
   int32_t columns;  // words of a row
 };
 
-struct RunTable {
+struct TileRuns {
   uint32_t *foreground, *starts;  // by word of a tile
   uint16_t* before;               // likewise: how many runs begin before
   uint16_t* node;                 // by run of a tile: see RunNode
@@ -54,42 +54,40 @@ struct RunTile {
   uint32_t number;
   int corner[3];
 
-  CONNCOMP_ANYWHERE static constexpr int side(int a) { return 1 << kLog[a]; }
-  __device__ RunTile(const RunShape& shape, uint32_t number) : shape(shape), number(number) {
+  static constexpr int side(int a) { return 1 << kLog[a]; }
+  RunTile(const RunShape& shape, uint32_t number) : shape(shape), number(number) {
     const uint32_t row = number / uint32_t(shape.tiles[0]), plane = row / uint32_t(shape.tiles[1]);
     corner[0] = int(number - row * uint32_t(shape.tiles[0])) << kLog[0];
     corner[1] = int(row - plane * uint32_t(shape.tiles[1])) << kLog[1];
     corner[2] = int(plane) << kLog[2];
   }
   // The tile with so many before it along each axis.
-  __device__ RunTile(const RunShape& shape, uint32_t number, int x, int y, int z)
+  RunTile(const RunShape& shape, uint32_t number, int x, int y, int z)
       : shape(shape), number(number), corner{x << kLog[0], y << kLog[1], z << kLog[2]} {}
-  __device__ static int column(int word) { return word & (kRow - 1); }
-  __device__ static int row(int word) { return word / kRow & (side(1) - 1); }
-  __device__ static int plane(int word) { return word / kPlane; }
-  __device__ int64_t first_word() const { return int64_t(number) * kWords; }
-  __device__ int64_t first_run() const { return int64_t(number) * kElements; }
+  static int column(int word) { return word & (kRow - 1); }
+  static int row(int word) { return word / kRow & (side(1) - 1); }
+  static int plane(int word) { return word / kPlane; }
+  int64_t first_word() const { return int64_t(number) * kWords; }
+  int64_t first_run() const { return int64_t(number) * kElements; }
 
-  __device__ int32_t row_of_array(int word) const {
+  int32_t row_of_array(int word) const {
     return (corner[2] + plane(word)) * shape.length[1] + corner[1] + row(word);
   }
-  __device__ int x_of(int word) const { return corner[0] + column(word) * kRunWord; }
-  __device__ int32_t index(int word, int bit) const {
-    return row_of_array(word) * shape.length[0] + x_of(word) + bit;
-  }
-  __device__ int32_t index_of_place(int place) const { return index(place / kRunWord, place % kRunWord); }
-  __device__ int64_t word_of_array(int word) const {
+  int x_of(int word) const { return corner[0] + column(word) * kRunWord; }
+  int32_t index(int word, int bit) const { return row_of_array(word) * shape.length[0] + x_of(word) + bit; }
+  int32_t index_of_place(int place) const { return index(place / kRunWord, place % kRunWord); }
+  int64_t word_of_array(int word) const {
     return int64_t(row_of_array(word)) * shape.columns + x_of(word) / kRunWord;
   }
-  __device__ bool has(int word) const {
+  bool has(int word) const {
     return x_of(word) < shape.length[0] && corner[1] + row(word) < shape.length[1] &&
            corner[2] + plane(word) < shape.length[2];
   }
-  __device__ const uint8_t* at(const uint8_t* values, int word) const {
+  const uint8_t* at(const uint8_t* values, int word) const {
     return values + x_of(word) * shape.value_stride[0] + (corner[1] + row(word)) * shape.value_stride[1] +
            (corner[2] + plane(word)) * shape.value_stride[2];
   }
-  __device__ BytesOfWord read(const uint8_t* values, int word) const {
+  BytesOfWord read(const uint8_t* values, int word) const {
     return {at(values, word), shape.value_stride[0], shape.length[0] - x_of(word)};
   }
 };
@@ -98,9 +96,7 @@ struct RunTile {
 struct RowsBefore {
   static constexpr int kDirections = 2;
   static constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane, kWords = RunTile::kWords;
-  __device__ static int word_before(int word, int direction) {
-    return word - (direction == 0 ? kRow : kPlane);
-  }
+  static int word_before(int word, int direction) { return word - (direction == 0 ? kRow : kPlane); }
 };
 
 struct RunTileMemory {
@@ -118,8 +114,7 @@ struct RunLabelling {
   uint32_t differing = 0;  // bits in which values differ
 
   // The elements of the value in the same place of another word, or to the left; all of one value.
-  template <class PlaceIn>
-  __device__ uint32_t alike(int word, PlaceIn&& place_in) const {
+  uint32_t alike(int word, auto&& place_in) const {
     uint32_t unlike = 0;
     const uint32_t* plane = memory.parents;
 #pragma unroll 1
@@ -127,20 +122,20 @@ struct RunLabelling {
       unlike |= plane[word] ^ place_in(plane);
     return ~unlike;
   }
-  __device__ uint32_t alike(int word, int other) const {
+  uint32_t alike(int word, int other) const {
     return alike(word, [&](const uint32_t* plane) { return plane[other]; });
   }
-  __device__ static uint32_t from_left(const uint32_t* words, int word) {
+  static uint32_t from_left(const uint32_t* words, int word) {
     return words[word] << 1 | (RunTile::column(word) > 0 ? words[word - 1] >> 31 : 0);
   }
-  __device__ uint32_t starts_of(int word) const {
+  uint32_t starts_of(int word) const {
     const uint32_t own = memory.foreground[word];
     const uint32_t linked = from_left(memory.foreground, word) &
                             alike(word, [&](const uint32_t* plane) { return from_left(plane, word); });
     return own & ~linked;
   }
   // Keeps a plane for each bit in which values differ.
-  __device__ void make_planes(const uint8_t* values, int word) {
+  void make_planes(const uint8_t* values, int word) {
     const BytesOfWord bytes = tile.read(values, word);
     uint32_t* plane = memory.parents + word;
 #pragma unroll 1
@@ -149,7 +144,7 @@ struct RunLabelling {
   }
   // The needed contacts with rows before: one of two, if neighbours in a row are linked and so are those that
   // they touch; likewise along the two axes of rows.
-  __device__ RunContacts<2> contacts_of(int word) const {
+  RunContacts<2> contacts_of(int word) const {
     constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane;
     const uint32_t own = memory.foreground[word], linked_left = own & ~memory.starts[word];
     uint32_t in_plane = 0, across = 0;
@@ -157,8 +152,8 @@ struct RunLabelling {
     if (RunTile::plane(word) > 0) {
       across = own & memory.foreground[word - kPlane] & alike(word, word - kPlane);
       if (RunTile::row(word) > 0)
-        across &= ~(in_plane & memory.foreground[word - kPlane - kRow] &
-                    alike(word - kPlane, word - kPlane - kRow));
+        across &= ~(
+            in_plane & memory.foreground[word - kPlane - kRow] & alike(word - kPlane, word - kPlane - kRow));
       across &= ~(linked_left & ~memory.starts[word - kPlane]);
     }
     if (RunTile::row(word) > 0) in_plane &= ~(linked_left & ~memory.starts[word - kRow]);
@@ -167,8 +162,7 @@ struct RunLabelling {
 };
 
 // The forest of a tile's runs, whose words lie as `Rows` says.
-template <class Rows, class Run>
-struct TileForest : RunForest<Rows, Run> {
+template <class Rows, class Run> struct TileForest : RunForest<Rows, Run> {
   using Forest = RunForest<Rows, Run>;
   static constexpr int kRow = Rows::kRow, kPlane = Rows::kPlane;
   using Forest::before, Forest::parent, Forest::run_of, Forest::runs, Forest::starts;
@@ -176,7 +170,7 @@ struct TileForest : RunForest<Rows, Run> {
   using Forest::kWords, Forest::kThreads;
 
   // Sets the nodes of roots to the places where their runs begin.
-  __device__ void place_roots(int word) {
+  void place_roots(int word) {
     Run run = Run(before[word]);
 #pragma unroll 1
     for (uint32_t left = starts[word]; left != 0; left &= left - 1, ++run)
@@ -184,18 +178,18 @@ struct TileForest : RunForest<Rows, Run> {
         InBlock::store(parent + run, Run(RunNode::kIsRoot | (word * kRunWord + lowest(left))));
     __syncthreads();
   }
-  __device__ void mark(int run) {
+  void mark(int run) {
     const Run node = InBlock::load(parent + run);
     Run* const root = parent + (node & RunNode::kIsRoot ? Run(run) : node);
     const Run of_root = InBlock::load(root);
     if (!(of_root & RunNode::kReaching)) InBlock::store(root, Run(of_root | RunNode::kReaching));
   }
-  __device__ void mark_all(int first, int step, int end) {
+  void mark_all(int first, int step, int end) {
 #pragma unroll 1
     for (int run = first; run < end; run += step) mark(run);
   }
   // Marks the roots of runs at the border: of outer planes, outer rows, and ends of rows by `elements`.
-  __device__ void mark_reaching(uint32_t elements) {
+  void mark_reaching(uint32_t elements) {
     const int thread = int(threadIdx.x), column = RunTile::column(thread);
     mark_all(thread, kThreads, int(before[kPlane]));
     mark_all(int(before[kWords - kPlane]) + thread, kThreads, runs);
@@ -212,8 +206,7 @@ struct TileForest : RunForest<Rows, Run> {
   // Keeps nodes, and entries of roots that reach the border; for consecutive labels sets bits of roots and of
   // entries. Returns how many roots of this thread do not reach it.
   template <bool consecutive>
-  __device__ int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, uint32_t* roots,
-                      uint32_t* entries) const {
+  int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, uint32_t* roots, uint32_t* entries) const {
     int settled = 0;
 #pragma unroll 1
     for (int pair = int(threadIdx.x); 2 * pair < runs; pair += kThreads) {
@@ -238,9 +231,8 @@ struct TileForest : RunForest<Rows, Run> {
 
 // A block a tile, a thread a word.
 template <bool consecutive>
-__global__ void __launch_bounds__(RunTile::kThreads)
-    label_run_tiles(Equal<uint8_t> rule, const uint8_t* __restrict__ values, int32_t* __restrict__ label,
-                    RunShape shape, RunTable table) {
+__global__ void __launch_bounds__(RunTile::kThreads) label_run_tiles(Equal<uint8_t> rule,
+    const uint8_t* __restrict__ values, int32_t* __restrict__ label, RunShape shape, TileRuns table) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(RunTileMemory, memory);
   RunLabelling labelling{RunTile(shape, blockIdx.x), *memory};
@@ -309,24 +301,24 @@ struct WordsAcross {
   static constexpr int kAll = kCount[0] + kCount[1] + kCount[2];
   int axis, own, other;  // the axis across the border
 
-  __device__ static WordsAcross numbered(int k) {
+  static WordsAcross numbered(int k) {
     if (k < kCount[0]) return {0, k * kRow, k * kRow + kRow - 1};
     k -= kCount[0];
     if (k < kCount[1]) return of_own(1, k / kRow * kPlane + k % kRow);
     return of_own(2, k - kCount[1]);
   }
-  __device__ static WordsAcross of_own(int axis, int own) {
+  static WordsAcross of_own(int axis, int own) {
     return {axis, own, own + (axis == 0 ? kRow - 1 : axis == 1 ? kPlane - kRow : kWords - kPlane)};
   }
   // The distance back to the word whose contacts make up for others of one value; 0 if there is none.
-  __device__ int beside() const {
+  int beside() const {
     if (axis != 2 && RunTile::plane(own) > 0) return kPlane;
     return axis != 1 && RunTile::row(own) > 0 ? kRow : 0;
   }
 };
 
-__device__ inline int root_of_element(const uint32_t* starts, const uint16_t* before, const uint16_t* nodes,
-                                      int word, int bit) {
+inline int root_of_element(
+    const uint32_t* starts, const uint16_t* before, const uint16_t* nodes, int word, int bit) {
   int node = nodes[before[word] + __popc(starts[word] & ((2u << bit) - 1)) - 1];
   if (!(node & RunNode::kIsRoot)) node = nodes[node];
   return node & RunNode::kPlace;
@@ -337,20 +329,19 @@ struct KeptTile {
   const uint16_t *before, *node;
   int32_t value;
 
-  __device__ KeptTile(const RunTable& table, int64_t tile)
+  KeptTile(const TileRuns& table, int64_t tile)
       : foreground(table.foreground + tile * RunTile::kWords),
         starts(table.starts + tile * RunTile::kWords),
         before(table.before + tile * RunTile::kWords),
         node(table.node + tile * RunTile::kElements),
         value(table.value[tile]) {}
 
-  __device__ int root_of(int word, int bit) const { return root_of_element(starts, before, node, word, bit); }
+  int root_of(int word, int bit) const { return root_of_element(starts, before, node, word, bit); }
 };
 
 // The elements in contact with the tile before, less those that the element to the left makes up for, if both
 // are linked along rows, or those beside, if there is one value.
-__device__ inline uint32_t contacts_across(const KeptTile& own, const KeptTile& other,
-                                           const WordsAcross& words) {
+inline uint32_t contacts_across(const KeptTile& own, const KeptTile& other, const WordsAcross& words) {
   const uint32_t of_own = own.foreground[words.own], of_other = other.foreground[words.other];
   uint32_t touching = words.axis == 0 ? of_own & of_other >> 31 : of_own & of_other;
   if (touching == 0) return 0;
@@ -365,15 +356,14 @@ __device__ inline uint32_t contacts_across(const KeptTile& own, const KeptTile& 
 constexpr int kJoinRunThreads = 128;
 
 // The entry of an axis; indexed arrays would lie in memory.
-template <class T>
-__device__ inline T of_axis(const T* of_all, int axis) {
+template <class T> T of_axis(const T* of_all, int axis) {
   return axis == 0 ? of_all[0] : axis == 1 ? of_all[1] : of_all[2];
 }
 
 // A block a tile. Threads with a word each list contacts, and then share them out.
 template <int = 0>
 __global__ void __launch_bounds__(kJoinRunThreads)
-    join_run_tiles(const uint8_t* __restrict__ values, int32_t* label, RunShape shape, RunTable table) {
+    join_run_tiles(const uint8_t* __restrict__ values, int32_t* label, RunShape shape, TileRuns table) {
   follow_launch();
   constexpr int kMost = WordsAcross::kCount[0] + kRunWord * (WordsAcross::kCount[1] + WordsAcross::kCount[2]);
   __shared__ uint16_t listed[kMost];  // axis, word and element
@@ -412,10 +402,9 @@ __global__ void __launch_bounds__(kJoinRunThreads)
 
 // Points entries to their roots, complemented, keeps the bits of roots, and counts them by chunks of words.
 template <bool may_be_elsewhere>
-__global__ void __launch_bounds__(kWordThreads)
-    settle_run_roots(int32_t* label, RunShape shape, const int32_t* is_chosen, uint32_t* roots_of_word,
-                     const uint32_t* __restrict__ entries_of_word, int64_t chunk,
-                     int64_t* __restrict__ roots_in_chunk, int64_t* components) {
+__global__ void __launch_bounds__(kWordThreads) settle_run_roots(int32_t* label, RunShape shape,
+    const int32_t* is_chosen, uint32_t* roots_of_word, const uint32_t* __restrict__ entries_of_word,
+    int64_t chunk, int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   follow_launch();
   if (may_be_elsewhere && is_chosen[0] == 0) return;
   const int64_t words = int64_t(shape.length[1]) * shape.length[2] * shape.columns;
@@ -444,8 +433,7 @@ __global__ void __launch_bounds__(kWordThreads)
 }
 
 // Stores neighbouring labels: in one access if that `fits`, else the `left` ones of the row.
-template <int count>
-__device__ inline void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
+template <int count> void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
   if (fits) {
     Shared::store_all(to, labels);
   } else {
@@ -455,19 +443,18 @@ __device__ inline void store_labels(int32_t* to, const int32_t (&labels)[count],
   }
 }
 
-template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1>
-struct RunLabels {
+template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1> struct RunLabels {
   static constexpr int kThreads = threads, kTogether = 4;
   static constexpr int kAtOnce = at_once;  // runs of a thread
   const RunTile& tile;
   int32_t* label;
   LabelOfRoot<consecutive, int32_t> label_of;
 
-  __device__ int32_t entry_of(int node) const {
+  int32_t entry_of(int node) const {
     return node & RunNode::kReaching ? Shared::load(label + tile.index_of_place(node & RunNode::kPlace)) : 0;
   }
   // The label of a root of the tile; counts in `roots` those at the border that are roots of all.
-  __device__ int32_t label_of_root(int node, int32_t entry, int& roots) const {
+  int32_t label_of_root(int node, int32_t entry, int& roots) const {
     const int32_t index = tile.index_of_place(node & RunNode::kPlace);
     if (!(node & RunNode::kReaching)) return label_of(index);
     // The entry is the root, complemented, or the label written over it.
@@ -477,7 +464,7 @@ struct RunLabels {
     return root;
   }
   // Sets labels[k] to the label of run begin + k, up to `end`.
-  __device__ void label_runs(const uint16_t* nodes, int begin, int end, int32_t* labels, int& roots) const {
+  void label_runs(const uint16_t* nodes, int begin, int end, int32_t* labels, int& roots) const {
 #pragma unroll 1
     for (int first = begin + int(threadIdx.x); first < end; first += kAtOnce * kThreads) {
       int node[kAtOnce];
@@ -505,12 +492,11 @@ struct RunLabels {
     __syncthreads();
   }
   // Writes the labels of words, four a thread, whose row and columns are the same in all planes.
-  template <class ElementsOf, class StartsOf, class RunsBefore>
-  __device__ void write(int first, int end, const int32_t* labels_of_runs, ElementsOf&& elements_of,
-                        StartsOf&& starts_of, RunsBefore&& runs_before) const {
+  void write(int first, int end, const int32_t* labels_of_runs, auto&& elements_of, auto&& starts_of,
+      auto&& runs_before) const {
     constexpr int kGroups = kRunWord / kTogether, kAtOnce = kThreads / kGroups;
     constexpr int kPlanes = kAtOnce / RunTile::kPlane;
-    static_assert(kAtOnce % RunTile::kPlane == 0, "");
+    static_assert(kAtOnce % RunTile::kPlane == 0);
     const RunShape& shape = tile.shape;
     const int thread = int(threadIdx.x), bit = thread % kGroups * kTogether;
     int word = first + thread / kGroups;
@@ -538,7 +524,7 @@ struct RunLabels {
 // A block a tile; half of it at a time if it has many runs.
 template <bool consecutive>
 __global__ void __launch_bounds__(RunTile::kThreads)
-    write_run_labels(int32_t* label, RunShape shape, RunTable table) {
+    write_run_labels(int32_t* label, RunShape shape, TileRuns table) {
   follow_launch();
   using Labels = RunLabels<consecutive>;
   constexpr int kWords = RunTile::kWords;
@@ -568,4 +554,4 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   if (thread == 0) Shared::fetch_add(table.components, int64_t(roots + table.settled[blockIdx.x]));
 }
 
-}  // namespace conncomp
+}

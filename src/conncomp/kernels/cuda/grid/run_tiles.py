@@ -36,7 +36,7 @@ NODE, BITS = np.dtype(np.uint16), WORDS
 SHARED = 4 * (5 * WORDS_OF_TILE + 4) + 2 * ELEMENTS
 
 TABLE = Struct(
-    "RunTable",
+    "TileRuns",
     "foreground starts before node runs value settled roots_of_word entries_of_word "
     "number_of_word components",
 )
@@ -97,7 +97,7 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
 class _Plan(NamedTuple):
     """What depends on the kind of an array only.
 
-    `shape` is ``RunShape``, `table` has the fields of ``RunTable``, and `beside` a part for
+    `shape` is ``RunShape``, `table` has the fields of ``TileRuns``, and `beside` a part for
     numbering. Words have 32 elements of a row; the roots of a chunk of them are counted together.
     """
 

@@ -28,7 +28,7 @@ struct PairLinks {
   Bits second_up, second_right;      // links to others, of these
 
   // The brick, those beside it, and those above.
-  __device__ PairLinks(Bits brick, Bits before, Bits after, const Bits (&above)[3], bool corners) {
+  PairLinks(Bits brick, Bits before, Bits after, const Bits (&above)[3], bool corners) {
     const Bits over = B::ahead_across(brick, 1, above[1]), a = brick & kPairs, b = brick >> 1 & kPairs;
     const Bits over_a = over & kPairs, over_b = over >> 1 & kPairs;
     const Bits w = B::ahead_across(brick, 0, before) & kPairs;
@@ -43,11 +43,10 @@ struct PairLinks {
     second_up = n & on_left & (corners ? ~Bits(0) : ~(over_a & nw));
     second_right = on_right & (on_left | n);
   }
-  __device__ Bits all() const { return up | left | up_left | up_right; }
+  Bits all() const { return up | left | up_left | up_right; }
 };
 
-template <class Value, class Tiles>
-struct SparseMemory {
+template <class Value, class Tiles> struct SparseMemory {
   static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
   static constexpr int kUnderOthers = 320, kSecond = 96;  // of a warp: room for pairs, and for second links
   alignas(16) int32_t entries[kThreads * kBits / 2];      // of each pair of the tile
@@ -61,29 +60,27 @@ struct SparseMemory {
 
 // What a warp lists for stage 4, in place of planes: pairs, as first elements, and their roots'. The head has
 // their number, and that of roots that are not listed.
-template <class Tiles>
-struct ListToFollow {
+template <class Tiles> struct ListToFollow {
   static constexpr int kOfPlane = Tiles::kThreads * int(sizeof(Bits) / sizeof(uint32_t));
   static constexpr int kNumbers = kPlanes * kOfPlane * kWarp / Tiles::kThreads, kRoom = kNumbers - 1;
   static constexpr int kTwo = 1 << 15;  // both elements of a pair are there; a node is less
   uint32_t* const numbers;
 
-  __device__ ListToFollow(const BrickTable& table, int64_t tile, int warp)
+  ListToFollow(const BrickTable& table, int64_t tile, int warp)
       : numbers(
             reinterpret_cast<uint32_t*>(&table.plane(warp * kNumbers / kOfPlane, tile * Tiles::kThreads)) +
             warp * kNumbers % kOfPlane) {}
-  __device__ static uint32_t both(int low, int high) { return uint32_t(low) | uint32_t(high) << 16; }
-  __device__ static int low(uint32_t number) { return int(number & 0xffffu); }
-  __device__ static int high(uint32_t number) { return int(number >> 16); }
-  __device__ static int signed_high(uint32_t number) { return int32_t(number) >> 16; }
+  static uint32_t both(int low, int high) { return uint32_t(low) | uint32_t(high) << 16; }
+  static int low(uint32_t number) { return int(number & 0xffffu); }
+  static int high(uint32_t number) { return int(number >> 16); }
+  static int signed_high(uint32_t number) { return int32_t(number) >> 16; }
 
-  __device__ uint32_t& head() const { return numbers[0]; }
-  __device__ uint32_t& pair(int k) const { return numbers[1 + k]; }
+  uint32_t& head() const { return numbers[0]; }
+  uint32_t& pair(int k) const { return numbers[1 + k]; }
 };
 
 // A thread's part in a tile. A pair is given by the node of its left element.
-template <class Rule, class Tiles>
-struct SparseTile {
+template <class Rule, class Tiles> struct SparseTile {
   using B = Brick<2>;
   using Value = typename Rule::Value;
   using Memory = SparseMemory<Value, Tiles>;
@@ -107,33 +104,31 @@ struct SparseTile {
   const int origin = tiles.node_of(brick, 0);
   const ListToFollow<Tiles> list{table, tile, warp};
 
-  __device__ static int32_t entry_to(int pair) { return -1 - pair; }
-  __device__ static int pair_of(int32_t entry) { return -1 - entry; }
-  __device__ int32_t* entry_of(int pair) const { return entries + (pair >> 1); }
-  __device__ int root_of(int pair, int32_t& entry) const {
+  static int32_t entry_to(int pair) { return -1 - pair; }
+  static int pair_of(int32_t entry) { return -1 - entry; }
+  int32_t* entry_of(int pair) const { return entries + (pair >> 1); }
+  int root_of(int pair, int32_t& entry) const {
     while ((entry = InBlock::load(entry_of(pair))) < 0) pair = pair_of(entry);
     return pair;
   }
-  __device__ int word_of(int pair) const {
-    return 2 * tiles.brick_of_node(pair) + tiles.bit_of_node(pair) / 32;
-  }
-  __device__ uint32_t bit_of(int pair) const { return 1u << tiles.bit_of_node(pair) % 32; }
-  __device__ int side(int a) const { return B::kSide << tiles.log[a]; }
-  __device__ int row_stride() const { return int(tiles.axis(1).index_stride); }
+  int word_of(int pair) const { return 2 * tiles.brick_of_node(pair) + tiles.bit_of_node(pair) / 32; }
+  uint32_t bit_of(int pair) const { return 1u << tiles.bit_of_node(pair) % 32; }
+  int side(int a) const { return B::kSide << tiles.log[a]; }
+  int row_stride() const { return int(tiles.axis(1).index_stride); }
 
   // Whether the end of the image does not cut off the tile, and four labels can be written at once.
-  __device__ bool fits(const int32_t* label) const {
+  bool fits(const int32_t* label) const {
     return reinterpret_cast<size_t>(label) % sizeof(Four) == 0 && row_stride() % kTogether == 0 &&
            corner.at[0] + side(1) <= tiles.axis(1).length && corner.at[1] + side(0) <= tiles.axis(0).length;
   }
   // The foreground of the brick of the tile so many steps from this one.
-  __device__ Bits foreground_at(int x, int y) const {
+  Bits foreground_at(int x, int y) const {
     const bool exists = unsigned(tiles.place(brick, 0) + x) < 1u << tiles.log[0] &&
                         unsigned(tiles.place(brick, 1) + y) < 1u << tiles.log[1];
     return exists ? memory.foreground[brick + x + y * (1 << tiles.log[0])] : 0;
   }
   // The pairs of the brick in the outer layers of the tile.
-  __device__ Bits rim() const {
+  Bits rim() const {
     Bits places = 0;
     if (tiles.place(brick, 0) == 0) places |= B::layer(0, 0);
     if (tiles.place(brick, 0) == (1 << tiles.log[0]) - 1) places |= B::layer(0, kLast - 1);
@@ -141,13 +136,12 @@ struct SparseTile {
     if (tiles.place(brick, 1) == (1 << tiles.log[1]) - 1) places |= B::layer(1, kLast);
     return places & PairLinks::kPairs;
   }
-  __device__ bool in_rim(int pair) const {
+  bool in_rim(int pair) const {
     const int x = pair & (side(0) - 1), y = pair >> tiles.shift(1);
     return x == 0 || x == side(0) - 2 || y == 0 || y == side(1) - 1;
   }
   // Calls body(bit, half, its place in the half) for some pairs of the brick.
-  template <class Body>
-  __device__ void for_each(Bits pairs, Body&& body) const {
+  void for_each(Bits pairs, auto&& body) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       for (uint32_t bits = uint32_t(pairs >> 32 * half); bits != 0; bits &= bits - 1)
@@ -155,11 +149,9 @@ struct SparseTile {
       __syncwarp();
     }
   }
-  __device__ int pair_at(int bit, int half) const {
-    return origin + ((bit >> 3) + 4 * half) * side(0) + (bit & 7);
-  }
+  int pair_at(int bit, int half) const { return origin + ((bit >> 3) + 4 * half) * side(0) + (bit & 7); }
 
-  __device__ void begin(Bits right_only) const {
+  void begin(Bits right_only) const {
     Four* to = reinterpret_cast<Four*>(entry_of(origin));
     int32_t index = first.index;
 #pragma unroll
@@ -174,7 +166,7 @@ struct SparseTile {
     }
   }
   // Puts pairs under others and lists second links, from this lane's places in the warp's lists on.
-  __device__ void link(const PairLinks& links, int under_others, int second) const {
+  void link(const PairLinks& links, int under_others, int second) const {
     for_each(links.all(), [&](int bit, int half, uint32_t place) {
       const int pair = pair_at(bit, half);
       const auto has = [&](Bits pairs) { return (uint32_t(pairs >> 32 * half) & place) != 0; };
@@ -189,7 +181,7 @@ struct SparseTile {
     });
   }
   // Puts the root of one of two pairs under the other's; returns it, or -1 if they had one root.
-  __device__ int unite(int pair, int other) const {
+  int unite(int pair, int other) const {
     for (;;) {
       int32_t entry, entry_of_root;
       pair = root_of(pair, entry);
@@ -204,7 +196,7 @@ struct SparseTile {
     }
   }
   // Unites second links; appends roots that are put under others to the list, and returns its length.
-  __device__ int unite_second(int second, int under_others) const {
+  int unite_second(int second, int under_others) const {
     for (int begin = 0; begin < second; begin += kWarp) {
       const bool exists = begin + lane() < second;
       const uint32_t link = exists ? memory.second[warp][begin + lane()] : 0;
@@ -221,14 +213,13 @@ struct SparseTile {
     return under_others;
   }
   // Calls body(whether there is one, a listed pair), all lanes together.
-  template <class Body>
-  __device__ void for_each_under_others(int count, Body&& body) const {
+  void for_each_under_others(int count, auto&& body) const {
     for (int begin = 0; begin < count; begin += kWarp) {
       const bool exists = begin + lane() < count;
       body(exists, exists ? memory.under_others[warp][begin + lane()] : 0);
     }
   }
-  __device__ void flatten(int count) const {
+  void flatten(int count) const {
     for_each_under_others(count, [&](bool exists, int pair) {
       int32_t entry;
       const int root = exists ? root_of(pair, entry) : 0;
@@ -238,14 +229,14 @@ struct SparseTile {
       __syncwarp();
     });
   }
-  __device__ bool starts_right(int pair) const {
+  bool starts_right(int pair) const {
     return !(memory.foreground[tiles.brick_of_node(pair)] >> tiles.bit_of_node(pair) & 1);
   }
-  __device__ bool has_two(int pair) const {
+  bool has_two(int pair) const {
     return (memory.foreground[tiles.brick_of_node(pair)] >> tiles.bit_of_node(pair) & 3) == 3;
   }
   // Gives a pair the label of its root, and lists it if that is marked; returns the number listed so far.
-  __device__ int settle(int listed, bool exists, int pair) const {
+  int settle(int listed, bool exists, int pair) const {
     bool marked = false;
     int root = 0;
     if (exists) {
@@ -261,7 +252,7 @@ struct SparseTile {
     return listed + __popc(lanes);
   }
   // The same for all of the warp, and for the marked roots of the brick.
-  __device__ int settle_all(int count, Bits roots, Bits right_only, Bits two) const {
+  int settle_all(int count, Bits roots, Bits right_only, Bits two) const {
     int listed = 0;
     for_each_under_others(count, [&](bool exists, int pair) { listed = settle(listed, exists, pair); });
     const int own = __popcll(roots), up_to_lane = warp_scan(own);
@@ -276,7 +267,7 @@ struct SparseTile {
   }
 
   // Four labels a lane, a row a warp.
-  __device__ void write(int32_t* label) const {
+  void write(int32_t* label) const {
     constexpr int kOfBrick = B::kSide / Memory::kWarps;  // rows that a warp has of a brick
     const int x = lane() * kTogether;
     const Two* from = reinterpret_cast<const Two*>(entry_of(warp * side(0) + x));
@@ -296,7 +287,7 @@ struct SparseTile {
     }
   }
   // Stage 2 looks only at bricks at the border.
-  __device__ void write_table(Bits foreground, const Value& value) const {
+  void write_table(Bits foreground, const Value& value) const {
     if (rim() != 0) table.foreground[int64_t(tile) * kThreads + brick] = foreground;
     if (brick != 0) return;
     table.comparison[tile] = Comparison::kNone;
@@ -304,19 +295,19 @@ struct SparseTile {
   }
 
   // Whether the warp's bricks have too many elements, or too many beside each other.
-  __device__ static bool is_crowded(Bits foreground) {
+  static bool is_crowded(Bits foreground) {
     const int own_beside = __popcll(foreground & ~B::without_next(foreground));
     const int both = warp_sum(__popcll(foreground) | own_beside << 16), all = both & 0xffff;
     return all > kMostOfWarp || kElementsOfTwoBeside * ((both >> 16) - kFewBeside) > 2 * all;
   }
   // Labels the tile if there is room; `met` are the values of the brick. All threads call together.
-  __device__ bool label(Bits foreground, ValuesMet<Value> met, int32_t* label) const {
+  bool label(Bits foreground, ValuesMet<Value> met, int32_t* label) const {
     if (!fits(label)) return false;
     memory.foreground[brick] = foreground;
     const Value value = memory.value.common(met);
     const bool corners = tiles.grid.connectivity > 1;
     const PairLinks links(foreground, foreground_at(-1, 0), foreground_at(1, 0),
-                          {foreground_at(-1, -1), foreground_at(0, -1), foreground_at(1, -1)}, corners);
+        {foreground_at(-1, -1), foreground_at(0, -1), foreground_at(1, -1)}, corners);
     const int own = __popcll(links.all()), own_second = __popcll(links.second_up | links.second_right);
     const int up_to_lane = warp_scan(own | own_second << 16);
     const int of_warp = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
@@ -345,4 +336,4 @@ struct SparseTile {
   }
 };
 
-}  // namespace conncomp
+}

@@ -18,12 +18,11 @@ namespace conncomp {
 constexpr int kElementsOfTile = 512;  // at most
 
 // Which links of an element need a union. Sets of steps have a bit for each code.
-template <int axes>
-struct NeededUnions : Steps<axes> {
-  using S = Steps<axes>;
+template <int axes> struct NeededUnions : StepCodes<axes> {
+  using S = StepCodes<axes>;
 
   // The steps to elements between one and its neighbour at a step: those with some of its moves.
-  CONNCOMP_ANYWHERE static constexpr uint32_t between(int step) {
+  static constexpr uint32_t between(int step) {
     uint32_t steps = 0;
     for (int part = 0; part < S::kSteps; ++part) {
       bool some = part != step && part != S::kNoStep;
@@ -37,7 +36,7 @@ struct NeededUnions : Steps<axes> {
   // straight one along another axis than rows if the elements before both in their rows are, unless the row
   // begins.
   template <bool transitive>
-  __device__ static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
+  static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
     // The links that make up for others are those of a connectivity.
     if (!transitive || connectivity == 0) return similar & neighbours & ((1u << S::kNoStep) - 1);
     constexpr uint32_t kLeft = 1u << (S::kNoStep - 1);
@@ -56,23 +55,20 @@ struct NeededUnions : Steps<axes> {
 };
 
 template <class Steps, class Rule>
-__device__ inline bool similar_at(const Rule& rule, const typename Rule::Value* values,
-                                  const typename Rule::Site& from, const typename Rule::Site& to, int code) {
+bool similar_at(const Rule& rule, const typename Rule::Value* values, const typename Rule::Site& from,
+    const typename Rule::Site& to, int code) {
   return rule.linked(values, from, to, Steps::highest_axis(code), code > Steps::kNoStep);
 }
 
 // Steps to look at: those to elements before; all if transitive, as any may make up for others.
-template <class Rule, class Steps>
-constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
+template <class Rule, class Steps> constexpr int kAsked = Rule::kTransitive ? Steps::kSteps : Steps::kNoStep;
 
-template <int rank, bool items>
-using ElementTiles = Tiling<rank, 0, GivenLogs<items>>;
+template <int rank, bool items> using ElementTiles = Tiling<rank, 0, GivenLogs<items>>;
 
 // A block a tile, a thread an element.
 template <class Rule, class Tiles, class Index>
-__global__ void __launch_bounds__(kElementsOfTile)
-    label_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
-                   Index* __restrict__ label, int64_t* components) {
+__global__ void __launch_bounds__(kElementsOfTile) label_elements(Tiles tiles, Rule rule,
+    const typename Rule::Value* __restrict__ values, Index* __restrict__ label, int64_t* components) {
   follow_launch();
   using S = typename Tiles::Step;
   using Site = typename Rule::Site;
@@ -135,8 +131,8 @@ __global__ void __launch_bounds__(kElementsOfTile)
 }
 
 template <class Rule, class Tiles, class Index>
-__global__ void __launch_bounds__(kElementsOfTile,
-                                  Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
+__global__ void __launch_bounds__(
+    kElementsOfTile, Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
     join_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, Index* label) {
   follow_launch();
   using S = typename Tiles::Step;
@@ -199,8 +195,7 @@ __global__ void __launch_bounds__(kElementsOfTile,
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     settle_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
-                    uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk,
-                    int64_t* components) {
+        uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   follow_launch();
   int64_t in_chunk = 0;
   const int64_t begin = blockIdx.x * chunk;
@@ -232,7 +227,7 @@ struct RootRanks {
   int* before_chunk;  // shared memory
 
   // All threads of the block call it.
-  __device__ void count(const int64_t* roots_in_chunk, int chunks) const {
+  void count(const int64_t* roots_in_chunk, int chunks) const {
     const int each = (chunks + kWordThreads - 1) / kWordThreads, begin = int(threadIdx.x) * each;
     const int end = begin + each < chunks ? begin + each : chunks;
     int roots = 0;
@@ -245,7 +240,7 @@ struct RootRanks {
     for (int part = begin; part < end; ++part) before_chunk[part] += before;
     __syncthreads();
   }
-  __device__ int before(int64_t element) const {
+  int before(int64_t element) const {
     const int64_t part = element / chunk, word = element / kRootWord;
     int roots = before_chunk[part] + __popc(roots_of_word[word] & ((1u << element % kRootWord) - 1));
     for (int64_t earlier = part * (chunk / kRootWord); earlier < word; ++earlier)
@@ -258,7 +253,7 @@ struct RootRanks {
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     number_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
-                    const uint32_t* __restrict__ roots_of_word, const int64_t* __restrict__ roots_in_chunk) {
+        const uint32_t* __restrict__ roots_of_word, const int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
   __shared__ int before_chunk[RootRanks::kMostChunks];
   const RootRanks ranks{roots_of_word, chunk, before_chunk};
@@ -275,4 +270,4 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -29,14 +29,14 @@ constexpr int kMostBorderThreads = 4 * kBorderThreads;
 struct Quad {
   uint16_t code;
 
-  __device__ int elements() const { return code & 15; }
-  __device__ bool is_split() const { return code >> 4 & 1; }
-  __device__ bool is_whole() const { return elements() != 0 && !is_split(); }
-  __device__ bool has(int element) const { return code >> element & 1; }
-  __device__ int row() const { return elements() & 3 ? 0 : 1; }
-  __device__ int column() const { return elements() & (elements() & 3 ? 1 : 4) ? 0 : 1; }
+  int elements() const { return code & 15; }
+  bool is_split() const { return code >> 4 & 1; }
+  bool is_whole() const { return elements() != 0 && !is_split(); }
+  bool has(int element) const { return code >> element & 1; }
+  int row() const { return elements() & 3 ? 0 : 1; }
+  int column() const { return elements() & (elements() & 3 ? 1 : 4) ? 0 : 1; }
   // The elements that may touch another quad, if both are whole and of one value.
-  __device__ int elements_like(const Quad& other) const {
+  int elements_like(const Quad& other) const {
     return code >> 4 == other.code >> 4 && !is_split() ? elements() : 0;
   }
 };
@@ -61,7 +61,7 @@ struct TileOfQuads {
   int row, column;         // in tiles
   int first_row, first_x;  // in quads
 
-  __device__ TileOfQuads(uint32_t number, const QuadTable& table) : item(0) {
+  TileOfQuads(uint32_t number, const QuadTable& table) : item(0) {
     const uint32_t of_item = table.tiles_of_item, of_row = table.tiles_of_row;
     if (number >= of_item) item = number / of_item, number -= item * of_item;
     // Exact, as number x of_row is below 2^32.
@@ -75,7 +75,7 @@ struct TileOfQuads {
 struct QuadsOfItem : QuadTable {
   const uint8_t* values;
 
-  __device__ QuadsOfItem(const QuadTable& table, const uint8_t* values_of_all, uint32_t item)
+  QuadsOfItem(const QuadTable& table, const uint8_t* values_of_all, uint32_t item)
       : QuadTable(table), values(values_of_all) {
     if (item == 0) return;
     const int64_t words = int64_t(height) * columns;
@@ -89,26 +89,20 @@ struct QuadsOfItem : QuadTable {
     number_of_word += item * words;
     roots_of_tile += int64_t(item) * tiles_of_item;
   }
-  __device__ int quads_of_row() const { return columns * (kRootWord / 2); }
-  __device__ bool has(int row, int x) const {
-    return row >= 0 && x >= 0 && 2 * row < height && 2 * x < width;
-  }
-  __device__ Quad quad_at(int row, int x) const {
-    return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)};
-  }
-  __device__ int pitch() const { return columns * kRootWord; }
+  int quads_of_row() const { return columns * (kRootWord / 2); }
+  bool has(int row, int x) const { return row >= 0 && x >= 0 && 2 * row < height && 2 * x < width; }
+  Quad quad_at(int row, int x) const { return {has(row, x) ? quad[row * quads_of_row() + x] : uint16_t(0)}; }
+  int pitch() const { return columns * kRootWord; }
   // A whole quad's parent lies here, to be loaded early; only roots of tiles have their own entry.
-  __device__ int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
-  __device__ int above_slot(int row, int x) const {
-    return has(row, x) ? Shared::load(parent + slot(row, x)) : 0;
-  }
-  __device__ int node(int row, int x, const Quad& quad, int element) const {
+  int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
+  int above_slot(int row, int x) const { return has(row, x) ? Shared::load(parent + slot(row, x)) : 0; }
+  int node(int row, int x, const Quad& quad, int element) const {
     const int y = quad.is_split() ? element / 2 : quad.row();
     return (2 * row + y) * pitch() + 2 * x + (quad.is_split() ? element % 2 : quad.column());
   }
 
   // Called for each union: clears the bit of a root that no longer is one.
-  __device__ void united(int root) {
+  void united(int root) {
     if (roots_of_word == nullptr) return;
     Shared::fetch_add(roots_of_word + root / kRootWord, 0u - (1u << root % kRootWord));
     if (roots_of_tile == nullptr) return;
@@ -121,24 +115,24 @@ struct QuadsOfItem : QuadTable {
 struct QuadContacts {
   int own, left, up, up_left, up_right;
 
-  __device__ static bool beside(int left, int right) { return ((left & 10) != 0) & ((right & 5) != 0); }
-  __device__ static bool above(int upper, int lower) { return ((upper & 12) != 0) & ((lower & 3) != 0); }
-  __device__ static bool rising(int lower, int upper) { return (lower << 1 & upper & 4) != 0; }
+  static bool beside(int left, int right) { return ((left & 10) != 0) & ((right & 5) != 0); }
+  static bool above(int upper, int lower) { return ((upper & 12) != 0) & ((lower & 3) != 0); }
+  static bool rising(int lower, int upper) { return (lower << 1 & upper & 4) != 0; }
 
-  __device__ bool touches_left() const { return beside(left, own); }
+  bool touches_left() const { return beside(left, own); }
 
   // The quads above that it is to be united with, so that these unions and the left quad connect all that
   // touch. Not up if left touches both; not up_left if up or left touches it too; not up_right if up touches
   // both: what makes up for a contact, if it is left out too, lies further to the left.
   enum Above { kUp = 1, kUpLeft = 2, kUpRight = 4 };
-  __device__ int needed() const {
+  int needed() const {
     const bool is_left = touches_left(), is_up = above(up, own), is_up_left = (up_left >> 3 & own & 1) != 0;
     return (is_up & !(is_left & rising(left, up)) ? kUp : 0) |
            (is_up_left & !(is_up & beside(up_left, up)) & !(is_left & above(up_left, left)) ? kUpLeft : 0) |
            (rising(own, up_right) & !(is_up & beside(up, up_right)) ? kUpRight : 0);
   }
   // The same, and the left quad as the lowest bit.
-  __device__ int links() const { return needed() << 1 | touches_left(); }
+  int links() const { return needed() << 1 | touches_left(); }
 };
 
 // A quad and those around that it may be united with; values are bytes of a word.
@@ -147,29 +141,28 @@ struct QuadsAround {
   Quad quad[kQuads];
   uint32_t values[kQuads];
 
-  __device__ bool any_split() const {
+  bool any_split() const {
     int codes = 0;
 #pragma unroll
     for (int k = 0; k < kQuads; ++k) codes |= quad[k].code;
     return Quad{uint16_t(codes)}.is_split();
   }
   // Selects by quad: arrays in registers have no variable index.
-  template <class T>
-  __device__ static T select(int k, T left, T up, T up_left, T up_right) {
+  template <class T> static T select(int k, T left, T up, T up_left, T up_right) {
     return k == kLeft ? left : k == kUp ? up : k == kUpLeft ? up_left : up_right;
   }
-  __device__ Quad quad_at(int k) const { return select(k, quad[1], quad[2], quad[3], quad[4]); }
+  Quad quad_at(int k) const { return select(k, quad[1], quad[2], quad[3], quad[4]); }
   // The value of an element; and the elements of a quad that have it.
-  __device__ uint32_t value(int element) const { return values[kOwn] >> 8 * element & 255; }
-  __device__ int elements_of(int k, uint32_t value) const {
+  uint32_t value(int element) const { return values[kOwn] >> 8 * element & 255; }
+  int elements_of(int k, uint32_t value) const {
     const bool is_own = k == kOwn;
     const int elements = (is_own ? quad[kOwn] : quad_at(k)).elements();
     const uint32_t of_quad = is_own ? values[kOwn] : select(k, values[1], values[2], values[3], values[4]);
     return elements & ~bits_of_bytes(bytes_set(of_quad ^ value * kEachByte));
   }
   // The first of its own elements that has a value; and all first elements.
-  __device__ int first_of(uint32_t value) const { return __ffs(elements_of(kOwn, value)) - 1; }
-  __device__ int firsts() const {
+  int first_of(uint32_t value) const { return __ffs(elements_of(kOwn, value)) - 1; }
+  int firsts() const {
     int firsts = 0;
 #pragma unroll
     for (int k = 0; k < 4; ++k)
@@ -177,7 +170,7 @@ struct QuadsAround {
     return firsts;
   }
   // What each value is to be united with, as bits k - 1 of four at its first element; only of split quads.
-  __device__ uint32_t links() const {
+  uint32_t links() const {
     uint32_t links = 0;
     int split = 0;
 #pragma unroll
@@ -187,18 +180,18 @@ struct QuadsAround {
       const int first = __ffs(unvisited) - 1;
       const uint32_t of = value(first);
       const QuadContacts contacts{elements_of(kOwn, of), elements_of(kLeft, of), elements_of(kUp, of),
-                                  elements_of(kUpLeft, of), elements_of(kUpRight, of)};
+          elements_of(kUpLeft, of), elements_of(kUpRight, of)};
       links |= uint32_t(contacts.links() & split) << 4 * first;
       unvisited &= ~contacts.own;
     }
     return links;
   }
-  __device__ static int rows_to(int k) { return k <= kLeft ? 0 : -1; }
-  __device__ static int quads_to(int k) { return k == kUpRight ? 1 : k == kUp || k == kOwn ? 0 : -1; }
+  static int rows_to(int k) { return k <= kLeft ? 0 : -1; }
+  static int quads_to(int k) { return k == kUpRight ? 1 : k == kUp || k == kOwn ? 0 : -1; }
 };
 
 // The values of a quad, as bytes of a word: all loaded before one is looked at, two at a time if they fit.
-__device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
+inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int x) {
   if (!quads.has(row, x)) return 0;
   const bool is_wide = 2 * x + 1 < quads.width, is_high = 2 * row + 1 < quads.height;
   const uint8_t* const first =
@@ -218,8 +211,8 @@ __device__ inline uint32_t values_of_quad(const QuadsOfItem& quads, int row, int
   return values;
 }
 
-__device__ inline Quad quad_of_values(const QuadsOfItem& quads, const Background<uint8_t>& background,
-                                      int row, int x, uint32_t values) {
+inline Quad quad_of_values(
+    const QuadsOfItem& quads, const Background<uint8_t>& background, int row, int x, uint32_t values) {
   uint32_t foreground = background.present ? bytes_set(values ^ background.value * kEachByte) : 0x80808080u;
   foreground &= 2 * x + 1 < quads.width ? ~0u : 0x00ff00ffu;
   foreground &= 2 * row + 1 < quads.height ? ~0u : 0x0000ffffu;
@@ -259,8 +252,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
              up_left = beside(__shfl_up_sync(kAllLanes, int(up.code), 1), x > 0),
              up_right = beside(__shfl_down_sync(kAllLanes, int(up.code), 1), x < kWarp - 1);
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
-                            up.elements_like(quad), up_left.elements_like(quad),
-                            up_right.elements_like(quad)};
+      up.elements_like(quad), up_left.elements_like(quad), up_right.elements_like(quad)};
   const uint32_t up_to_here = kAllLanes >> (kWarp - 1 - x);
   const uint32_t starts = ~__ballot_sync(kAllLanes, around.touches_left());
   const int start = kWarp - 1 - __clz(int(starts & up_to_here));
@@ -309,7 +301,7 @@ __global__ void __launch_bounds__(kQuadThreads, resident_blocks(kQuadThreads))
       const QuadsAround there{{to}, {values_of[to_row][to_x]}};
       const int first = there.first_of(near.value(element));
       body(quad.is_split() ? place(element) : node,
-           to.is_split() ? place_of(to_row, to_x, first / 2, first % 2) : int(node_of[to_row][to_x]));
+          to.is_split() ? place_of(to_row, to_x, first / 2, first % 2) : int(node_of[to_row][to_x]));
     }
   };
   const auto for_each_value = [&](auto&& body) {
@@ -400,8 +392,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
             above_up = quads.above_slot(row - 1, x), above_up_left = quads.above_slot(row - 1, x - 1),
             above_up_right = quads.above_slot(row - 1, x + 1);
   const QuadContacts around{quad.is_split() ? 0 : quad.elements(), left.elements_like(quad),
-                            up.elements_like(quad), up_left.elements_like(quad),
-                            up_right.elements_like(quad)};
+      up.elements_like(quad), up_left.elements_like(quad), up_right.elements_like(quad)};
   QuadsAround near{{quad, left, up, up_left, up_right}, {}};
   uint32_t links = uint32_t(around.links()) << 4 * (__ffs(quad.elements() | 16) - 1);
   if (near.any_split()) {
@@ -434,8 +425,7 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
 }
 
 // Numbers words and counts roots. A block for each row of tiles.
-template <int = 0>
-__global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
+template <int = 0> __global__ void __launch_bounds__(kWordThreads) number_rows(QuadTable table) {
   const int bands = table.tiles_of_item / table.tiles_of_row, band = int(blockIdx.x) % bands;
   const QuadsOfItem quads(table, nullptr, blockIdx.x / bands);
   const int words = kTileHeight * quads.columns, begin = band * words;
@@ -562,4 +552,4 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   }
 }
 
-}  // namespace conncomp
+}

@@ -6,61 +6,57 @@
 namespace conncomp {
 
 // Logarithms of a tile's parts by axis, known at a launch or compiled in; whether there may be items.
-template <bool items>
-struct GivenLogs {
+template <bool items> struct GivenLogs {
   static constexpr bool kItems = items;
   int32_t log[3];
 
-  __device__ int operator[](int axis) const { return log[axis]; }
-  __device__ int before(int axis) const { return (axis > 0 ? log[0] : 0) + (axis > 1 ? log[1] : 0); }
+  int operator[](int axis) const { return log[axis]; }
+  int before(int axis) const { return (axis > 0 ? log[0] : 0) + (axis > 1 ? log[1] : 0); }
 };
-template <int log0, int log1, int log2>
-struct FixedLogs {
+template <int log0, int log1, int log2> struct FixedLogs {
   static constexpr bool kItems = false;
   int32_t log[3];  // is not read
 
-  __device__ constexpr int operator[](int axis) const { return axis == 0 ? log0 : axis == 1 ? log1 : log2; }
-  __device__ constexpr int before(int axis) const { return (axis > 0 ? log0 : 0) + (axis > 1 ? log1 : 0); }
+  constexpr int operator[](int axis) const { return axis == 0 ? log0 : axis == 1 ? log1 : log2; }
+  constexpr int before(int axis) const { return (axis > 0 ? log0 : 0) + (axis > 1 ? log1 : 0); }
 };
 
 // A tile has 2^log[a] parts along axis a, from the last one on, each 2^part_log long; one element along axes
 // beyond three. Tiles are in C order, item by item; kernels add item_of(tile) items to pointers. Laid out as
 // in tiling.py.
-template <int rank, int part_log, class Logs>
-struct Tiling {
-  Grid<rank> grid;
+template <int rank, int part_log, class Logs> struct Tiling {
+  CellGrid<rank> grid;
   Logs log;
 
   static constexpr int kRank = rank;
   static constexpr int kAxes = rank < 3 ? rank : 3;
-  using Step = Steps<kAxes>;  // within a tile
+  using Step = StepCodes<kAxes>;  // within a tile
 
-  __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
-  __device__ int log_parts() const { return log[0] + log[1] + log[2]; }
-  __device__ int parts() const { return 1 << log_parts(); }
-  __device__ int log_of(int k) const { return rank - 1 - k < kAxes ? log[rank - 1 - k] + part_log : 0; }
-  __device__ uint32_t along(int k) const { return uint32_t((grid.axes[k].length - 1) >> log_of(k)) + 1; }
+  const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
+  int log_parts() const { return log[0] + log[1] + log[2]; }
+  int parts() const { return 1 << log_parts(); }
+  int log_of(int k) const { return rank - 1 - k < kAxes ? log[rank - 1 - k] + part_log : 0; }
+  uint32_t along(int k) const { return uint32_t((grid.axes[k].length - 1) >> log_of(k)) + 1; }
 
-  __device__ uint32_t tiles_of_item() const {
+  uint32_t tiles_of_item() const {
     uint32_t tiles = 1;
     unrolled<rank>([&](int k) { tiles *= along(k); });
     return tiles;
   }
-  __device__ bool has_items() const { return Logs::kItems && grid.items > 1; }
-  __device__ int64_t item_of(uint32_t tile) const { return has_items() ? tile / tiles_of_item() : 0; }
+  bool has_items() const { return Logs::kItems && grid.items > 1; }
+  int64_t item_of(uint32_t tile) const { return has_items() ? tile / tiles_of_item() : 0; }
 
   // Whether the rest of a number along an axis needs no division.
-  __device__ static constexpr bool is_outermost(int k) { return k == 0 && !Logs::kItems; }
-  __device__ bool begins_item(uint32_t tile) const {
-    return has_items() ? tile % tiles_of_item() == 0 : tile == 0;
-  }
+  static constexpr bool is_outermost(int k) { return k == 0 && !Logs::kItems; }
+  bool begins_item(uint32_t tile) const { return has_items() ? tile % tiles_of_item() == 0 : tile == 0; }
 
   // Whether a step within a tile leads to a neighbour; and all that do, by code.
-  __device__ bool has_step(int code) const {
-    return grid.neighbours.has(Steps<rank>::kNoStep - Step::kNoStep + code);
+  bool has_step(int code) const {
+    return grid.neighbours.has(StepCodes<rank>::kNoStep - Step::kNoStep + code);
   }
-  __device__ uint32_t neighbours() const {
-    constexpr int kFirst = Steps<rank>::kNoStep - Step::kNoStep, kWords = (Steps<rank>::kSteps + 31) / 32;
+  uint32_t neighbours() const {
+    constexpr int kFirst = StepCodes<rank>::kNoStep - Step::kNoStep,
+                  kWords = (StepCodes<rank>::kSteps + 31) / 32;
     const uint32_t low = grid.neighbours.bits[kFirst / 32] >> kFirst % 32;
     constexpr int kNext = kFirst / 32 + 1 < kWords ? kFirst / 32 + 1 : 0;
     constexpr bool kSplit = kFirst % 32 + Step::kSteps > 32;
@@ -68,8 +64,7 @@ struct Tiling {
     return bits & ((1u << Step::kSteps) - 1);
   }
 
-  template <class Index>
-  __device__ Cell<rank, Index> corner_of(uint32_t tile) const {
+  template <class Index> Cell<rank, Index> corner_of(uint32_t tile) const {
     Cell<rank, Index> cell{};
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
@@ -79,29 +74,26 @@ struct Tiling {
     }
     return cell;
   }
-  template <class Index>
-  __device__ uint32_t tile_of(const Cell<rank, Index>& cell) const {
+  uint32_t tile_of(const auto& cell) const {
     uint32_t tile = 0;
     unrolled<rank>([&](int k) { tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k)); });
     return tile;
   }
 
   // Whether a cell is in the array, whose end may cut off its tile.
-  template <class Index>
-  __device__ bool has(const Cell<rank, Index>& cell) const {
+  bool has(const auto& cell) const {
     bool inside = true;
     unrolled<rank>([&](int k) { inside &= cell.at[k] < grid.axes[k].length; });
     return inside;
   }
 
   // Parts of a tile are numbered as they lie there, from its corner.
-  __device__ int log_before(int a) const { return log.before(a); }
-  __device__ int place(int part, int a) const { return part >> log_before(a) & ((1 << log[a]) - 1); }
-  template <class Index>
-  __device__ Cell<rank, Index> first_of(Cell<rank, Index> corner, int part) const {
+  int log_before(int a) const { return log.before(a); }
+  int place(int part, int a) const { return part >> log_before(a) & ((1 << log[a]) - 1); }
+  template <class Index> Cell<rank, Index> first_of(Cell<rank, Index> corner, int part) const {
     unrolled<kAxes>([&](int a) { corner.move(grid, rank - 1 - a, Index(place(part, a)) << part_log); });
     return corner;
   }
 };
 
-}  // namespace conncomp
+}

@@ -20,7 +20,7 @@ struct PathsOfWarp {
   Path last{};  // that has been added; the same in all lanes
 
   // All lanes call.
-  __device__ void add(const Path& path) {
+  void add(const Path& path) {
     bool waits = path.exists() && !(path == last);
     while (const unsigned int waiting = __ballot_sync(kAllLanes, waits)) {
       const int first = lowest(waiting);
@@ -33,8 +33,7 @@ struct PathsOfWarp {
   }
 
   // Adds path_of(link) for all `links`. All threads of a grid call.
-  template <class PathOf>
-  __device__ void add_all(int64_t links, PathOf&& path_of) {
+  void add_all(int64_t links, auto&& path_of) {
     for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
       const int64_t link = first + lane();
       add(link < links ? path_of(link) : Path{});
@@ -42,8 +41,7 @@ struct PathsOfWarp {
   }
 };
 
-template <int = 0>
-__global__ void clear_seams(SeamWindings windings) {
+template <int = 0> __global__ void clear_seams(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads()) windings.clear(i);
   if (grid_thread() == 0) *windings.lattices.count = 0;
 }
@@ -53,12 +51,12 @@ struct KeyedLink {
   int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
   Winding winding{};
 
-  __device__ bool exists() const { return from != SeamTable::kNoKey; }
-  __device__ bool operator==(const KeyedLink& other) const {
+  bool exists() const { return from != SeamTable::kNoKey; }
+  bool operator==(const KeyedLink& other) const {
     return from == other.from && to == other.to && winding == other.winding;
   }
   // The link of a lane, for all lanes, which call together.
-  __device__ KeyedLink from_lane(int lane) const {
+  KeyedLink from_lane(int lane) const {
     KeyedLink link{__shfl_sync(kAllLanes, from, lane), __shfl_sync(kAllLanes, to, lane), {}};
     for (int k = 0; k < kMostClosedAxes; ++k)
       link.winding.along[k] = __shfl_sync(kAllLanes, winding.along[k], lane);
@@ -68,8 +66,7 @@ struct KeyedLink {
 
 // Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out repeated
 // links: else most of a large component would wait at few addresses. All threads of a grid call.
-template <class LinkOf>
-__device__ inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
+void unite_links(const SeamWindings& windings, int64_t links, auto&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
   for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
     const int64_t number = first + lane();
@@ -92,21 +89,19 @@ __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings)
     KeyedLink keyed;
     const auto every = [](int64_t, int64_t) { return true; };
     array.with_link(item, box, end_of(array.seams, box, link_of_item), every,
-                    [&](int64_t from, int64_t to) { keyed = {from, to, box.winding()}; });
+        [&](int64_t from, int64_t to) { keyed = {from, to, box.winding()}; });
     return keyed;
   });
 }
 
-template <int = 0>
-__global__ void close_seams(SeamWindings windings, int64_t links) {
+template <int = 0> __global__ void close_seams(SeamWindings windings, int64_t links) {
   PathsOfWarp{windings}.add_all(links, [&](int64_t i) {
     const SeamLink link = windings.kept[i];
     return link.exists() ? windings.path_over<Shared>(link) : SeamWindings::Path{};
   });
 }
 
-template <int = 0>
-__global__ void tell_smallest(SeamWindings windings) {
+template <int = 0> __global__ void tell_smallest(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads())
     windings.tell_smallest<Shared>(i);
 }
@@ -119,7 +114,7 @@ struct ListedWinding {
 // Lists components that wrap, by lattice; `read` gets their number and the counts of open components.
 template <int = 0>
 __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
-                              int64_t* read, ListedWinding* winding) {
+    int64_t* read, ListedWinding* winding) {
   if (grid_thread() == 0) read[0] = *windings.lattices.count;
   for (int64_t item = grid_thread(); item < items; item += grid_threads()) read[1 + item] = open_counts[item];
   for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
@@ -131,8 +126,8 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
 
 // Counts keys left out for smaller ones: at between[k] those below bound[k], and not below the one before.
 template <int = 0>
-__global__ void count_left_out(SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds,
-                               int64_t* between) {
+__global__ void count_left_out(
+    SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds, int64_t* between) {
   for (int64_t first = grid_thread() - lane(); first < windings.table.slots; first += grid_threads()) {
     const int64_t slot = first + lane();
     int64_t place = -1;
@@ -162,7 +157,7 @@ __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict_
 // Marks the axes, of `ndim`, along which components wrap, given their rows and bases.
 template <int = 0>
 __global__ void mark_axes(const int64_t* __restrict__ row, int64_t rows, const int64_t* __restrict__ basis,
-                          int64_t ndim, bool* axes) {
+    int64_t ndim, bool* axes) {
   for (int64_t i = grid_thread(); i < rows * ndim; i += grid_threads()) {
     const int64_t component = i / ndim, axis = i - component * ndim;
     bool wraps = false;
@@ -181,8 +176,8 @@ struct ItemRecords {
 };
 // Records by item the model's axes along which a component closes, as bits, and the highest rank.
 template <int = 0>
-__global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRecords records,
-                                int32_t field) {
+__global__ void record_windings(
+    SeamWindings windings, ClosedAxes closed, ItemRecords records, int32_t field) {
   for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
     const WindingBasis* const basis = windings.basis_at(slot);
     if (basis == nullptr) continue;
@@ -195,4 +190,4 @@ __global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRe
   }
 }
 
-}  // namespace conncomp
+}

@@ -8,10 +8,10 @@ namespace conncomp {
 constexpr uint32_t kEachByte = 0x01010101u;
 
 // The highest bit of each byte that is not 0; and these as four bits.
-__device__ inline uint32_t bytes_set(uint32_t word) {
+inline uint32_t bytes_set(uint32_t word) {
   return (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
 }
-__device__ inline int bits_of_bytes(uint32_t bytes) { return int((bytes >> 7) * 0x01020408u >> 24); }
+inline int bits_of_bytes(uint32_t bytes) { return int((bytes >> 7) * 0x01020408u >> 24); }
 
 struct alignas(16) SixteenBytes {
   uint32_t word[4];
@@ -22,10 +22,10 @@ struct BitsOfValues {
   uint32_t any = 0, all = ~0u;
 
   // The same of bytes, from those of the four places of a word.
-  __device__ BitsOfValues of_bytes() const {
+  BitsOfValues of_bytes() const {
     return {(any | any >> 16 | any >> 8 | any >> 24) & 255, all & all >> 16 & all >> 8 & all >> 24 & 255};
   }
-  __device__ bool has_any() const { return all <= any; }
+  bool has_any() const { return all <= any; }
 };
 
 // Background, if any, and the one value of foreground, told apart by a bit in which they differ.
@@ -34,8 +34,7 @@ struct OneByteValue {
   int bit;
   uint32_t unset, step;  // in each byte the value without the bit, and by how much the other one is larger
 
-  __device__ OneByteValue(const Background<uint8_t>& background, uint32_t value)
-      : has_background(background.present) {
+  OneByteValue(const Background<uint8_t>& background, uint32_t value) : has_background(background.present) {
     const uint32_t other = has_background ? background.value : value;
     bit = other == value ? 0 : __ffs(int(other ^ value)) - 1;
     is_set = value >> bit & 1;
@@ -50,7 +49,7 @@ struct BytesOfWord {
   uint32_t bytes[kElements / 4];
   int left;  // so many elements of the row there are, or more; one at least
 
-  __device__ BytesOfWord(const uint8_t* at, int64_t stride, int left) : left(left) {
+  BytesOfWord(const uint8_t* at, int64_t stride, int left) : left(left) {
     if (stride == 1 && left >= kElements && reinterpret_cast<size_t>(at) % 16 == 0) {
       const auto* const loaded = reinterpret_cast<const SixteenBytes*>(at);
       const SixteenBytes low = loaded[0], high = loaded[1];
@@ -68,9 +67,9 @@ struct BytesOfWord {
       }
     }
   }
-  __device__ uint32_t of_row() const { return left < kElements ? (1u << left) - 1 : ~0u; }
+  uint32_t of_row() const { return left < kElements ? (1u << left) - 1 : ~0u; }
   // The elements that are foreground; `of_values` gets the bits of their values.
-  __device__ uint32_t foreground(const Background<uint8_t>& background, BitsOfValues& of_values) const {
+  uint32_t foreground(const Background<uint8_t>& background, BitsOfValues& of_values) const {
     uint32_t elements = 0;
 #pragma unroll
     for (int k = 0; k < kElements / 4; ++k) {
@@ -83,7 +82,7 @@ struct BytesOfWord {
     return elements & of_row();
   }
   // The same if foreground has one value; else `differing` gets bits.
-  __device__ uint32_t foreground(const OneByteValue& value, uint32_t& differing) const {
+  uint32_t foreground(const OneByteValue& value, uint32_t& differing) const {
     uint32_t elements = 0;
 #pragma unroll
     for (int k = kElements / 4 - 1; k >= 0; --k) {
@@ -94,13 +93,13 @@ struct BytesOfWord {
     if (!value.has_background) elements = ~0u;
     return (value.is_set || !value.has_background ? elements : ~elements) & of_row();
   }
-  __device__ uint32_t unlike(uint8_t value) const {
+  uint32_t unlike(uint8_t value) const {
     uint32_t bits = 0;
 #pragma unroll
     for (int k = 0; k < kElements / 4; ++k) bits |= bytes[k] ^ value * kEachByte;
     return (bits | bits >> 16 | bits >> 8 | bits >> 24) & 255;
   }
-  __device__ uint32_t with_bit(int bit) const {
+  uint32_t with_bit(int bit) const {
     uint32_t elements = 0;
 #pragma unroll
     for (int k = 0; k < kElements / 4; ++k)
@@ -109,4 +108,4 @@ struct BytesOfWord {
   }
 };
 
-}  // namespace conncomp
+}

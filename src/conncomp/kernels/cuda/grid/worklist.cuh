@@ -11,13 +11,11 @@ namespace conncomp {
 constexpr int kUnlisted = -1;
 
 // 16-bit numbers that the lanes of a warp share out. All lanes call together.
-template <int room>
-struct NumberList {
+template <int room> struct NumberList {
   uint16_t listed[room];
 
   // Lists number(bit) for all bits of all lanes; returns their number, or kUnlisted if they have no room.
-  template <class Number>
-  __device__ int list(Bits bits, Number&& number) {
+  int list(Bits bits, auto&& number) {
     const int lane_count = __popcll(bits), up_to_lane = warp_scan(lane_count);
     const int count = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
     if (count > room) return kUnlisted;
@@ -27,7 +25,7 @@ struct NumberList {
     return count;
   }
   // Adds a number of each lane that has one, as far as there is room; returns the new count.
-  __device__ int append(int count, bool has_number, int number) {
+  int append(int count, bool has_number, int number) {
     const uint32_t lanes = __ballot_sync(kAllLanes, has_number);
     const int at = count + rank_in(lanes);
     if (has_number && at < room) listed[at] = uint16_t(number);
@@ -35,8 +33,7 @@ struct NumberList {
   }
   // Calls body(number) for all listed numbers, in any lane; or, if unlisted, for this lane's bits. One loop
   // for both: two were a third of label_tiles of given links.
-  template <class Number, class Body>
-  __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
+  void for_each(int count, Bits bits, auto&& number, auto&& body) const {
     for (int begin = 0;; begin += kWarp) {
       bool has_next = begin + lane() < count;
       int next = has_next ? listed[begin + lane()] : 0;
@@ -61,9 +58,8 @@ struct WarpList {
   // and body(component, lane of its brick, number, whether it is the last call) for them in any lane. All
   // lanes call, `body` too, with 0 where none is left. Returns the elements beyond `most`. with_links(use)
   // calls use(links): kinds of links share one copy of `body`, a seventh of write_labels.
-  template <bool tells_last = false, class WithLinks, class Each, class Body>
-  __device__ Bits for_each_component(WithLinks&& with_links, Bits elements, int most, Each&& each,
-                                     Body&& body) {
+  template <bool tells_last = false>
+  Bits for_each_component(auto&& with_links, Bits elements, int most, auto&& each, auto&& body) {
     Bits grown, beyond = 0;
     // If all bricks of a warp are whole, one step of growth is enough.
     with_links([&](const auto& links) { grown = links.whole(elements) ? elements : links.start(elements); });
@@ -102,29 +98,27 @@ struct WarpList {
     return beyond;
   }
 
-  __device__ NumberList<kRoomForNumbers>& numbers() {
+  NumberList<kRoomForNumbers>& numbers() {
     return *reinterpret_cast<NumberList<kRoomForNumbers>*>(component);
   }
 };
 
 // Pairs for a block to unite later: threads find them at different times.
-template <class Pair, int threads, int pairs_of_thread>
-struct PairList {
+template <class Pair, int threads, int pairs_of_thread> struct PairList {
   Pair pair[pairs_of_thread * threads];
   int count;
 
-  __device__ int capacity() const { return pairs_of_thread * int(blockDim.x); }
+  int capacity() const { return pairs_of_thread * int(blockDim.x); }
 
   // False if there is no room left.
-  __device__ bool add(const Pair& added) {
+  bool add(const Pair& added) {
     const int at = InBlock::fetch_add(&count, 1);
     if (at < capacity()) pair[at] = added;
     return at < capacity();
   }
-  __device__ int stored() const { return count < capacity() ? count : capacity(); }
+  int stored() const { return count < capacity() ? count : capacity(); }
   // Calls body(pair) for all pairs; all threads call, and nobody adds any more.
-  template <class Body>
-  __device__ void for_each(Body&& body) const {
+  void for_each(auto&& body) const {
     for (int begin = 0; begin < stored(); begin += int(blockDim.x)) {
       const int k = begin + int(threadIdx.x);
       if (k < stored()) body(pair[k]);
@@ -133,4 +127,4 @@ struct PairList {
   }
 };
 
-}  // namespace conncomp
+}

@@ -11,7 +11,7 @@
 
 namespace conncomp {
 
-__device__ inline uint32_t spread(uint32_t bits) {
+inline uint32_t spread(uint32_t bits) {
   bits = (bits | bits << 12) & 0x000f000fu;
   bits = (bits | bits << 6) & 0x03030303u;
   return (bits | bits << 3) & 0x11111111u;
@@ -21,9 +21,9 @@ constexpr int kSingle = 15;
 
 // Writes the `wanted` labels of a row of each lane's brick, `together` at a time: four bits of `numbers`
 // choose among `labels`, kWarp apart. With `singles`, the label of number kSingle is label_of(its index).
-template <int together, class B, bool singles, class Index, class LabelOf>
-__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
-                                 const Index* labels, LabelOf&& label_of) {
+template <int together, class B, bool singles, class Index>
+void write_row(
+    Index* label, Index first, uint32_t numbers, uint32_t wanted, const Index* labels, auto&& label_of) {
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();
@@ -57,15 +57,13 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
 }
 
 // Where an entry leads: to a root, or to the label that has been written over it already.
-template <class Index>
-struct FollowedEntry {
+template <class Index> struct FollowedEntry {
   Index root;
   bool is_label;
 };
 
 // Follows an entry to its root; labels may overwrite entries on the way meanwhile.
-template <bool consecutive, class Index>
-__device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
+template <bool consecutive, class Index> FollowedEntry<Index> follow_entry(Index* label, Index entry) {
   Index above = Shared::load(label + entry);
   if constexpr (consecutive) {
     // The entry is the root, complemented, or the tile's, whose entry is the root or the label; neither comes
@@ -87,8 +85,8 @@ __device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
 // Follows listed components of a sparse tile, the lane's first `number` given. Returns how many roots this
 // thread has: below 0 where its warp put another's under others.
 template <class Tiles>
-__device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list,
-                                         uint32_t number, uint32_t tile) {
+int follow_sparse_tile(
+    const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list, uint32_t number, uint32_t tile) {
   using List = ListToFollow<Tiles>;
   const int32_t corner = tiles.template corner_of<int32_t>(tile).index;
   const auto index_of = [&](int node) { return corner + tiles.template index_of_node<int32_t>(node); };
@@ -110,9 +108,8 @@ __device__ inline int follow_sparse_tile(const Tiles& tiles, int32_t* label, con
 }
 
 template <class Rule, bool consecutive, bool may_be_sparse, class Tiles, class Index>
-__device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label,
-                                  const BrickTable& table, int64_t columns, const uint32_t* roots_of_word,
-                                  const Index* number_of_word, uint32_t tile) {
+void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* label, const BrickTable& table,
+    int64_t columns, const uint32_t* roots_of_word, const Index* number_of_word, uint32_t tile) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   if constexpr (may_be_sparse) {
     // Loaded together with the flag.
@@ -140,16 +137,16 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(tile);
   const Cell<rank, Index> first = tiles.first_of(corner, brick);
   const Bits foreground = __ldg(table.foreground + bricks_before + brick), inside = tiles.inside(first);
-  const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
-                                    foreground, table.comparison[tile]);
+  const auto links = links_of_brick(
+      Rule{}, tiles, table, values, first, bricks_before + brick, inside, foreground, table.comparison[tile]);
   labels[lane()] = consecutive ? 0 : -1;
   // Four labels are written at once if their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
 #pragma unroll
   for (int k = 0; k < rank - 1; ++k) fits &= (tiles.grid.axes[k].index_stride & 3) == 0;
 
-  const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
-                                                 number_of_word};
+  const LabelOfRoot<consecutive, Index> label_of{
+      tiles.axis(0).length, columns, roots_of_word, number_of_word};
   // Numbers begin anew in each item.
   const Index first_index = Index(first_of_item);
   const Index numbers_before = consecutive && item > 0 ? Index(label_of(first_index) - 1) : Index(0);
@@ -229,17 +226,16 @@ __device__ inline void write_tile(const Tiles& tiles, const typename Rule::Value
 }
 
 template <class Rule, bool consecutive, class Tiles, class Index, bool may_be_elsewhere = false>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
-    write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
-                 int64_t columns, const uint32_t* __restrict__ roots_of_word,
-                 const Index* __restrict__ number_of_word) {
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3) write_labels(Tiles tiles,
+    const typename Rule::Value* __restrict__ values, Index* label, BrickTable table, int64_t columns,
+    const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
   follow_launch();
   if constexpr (may_be_elsewhere)
     if (table.is_elsewhere()) return;
   constexpr bool may_be_sparse = may_be_elsewhere && Tiles::kRank == 2;
   const auto write = [&](uint32_t tile) {
-    write_tile<Rule, consecutive, may_be_sparse>(tiles, values, label, table, columns, roots_of_word,
-                                                 number_of_word, tile);
+    write_tile<Rule, consecutive, may_be_sparse>(
+        tiles, values, label, table, columns, roots_of_word, number_of_word, tile);
   };
   if constexpr (may_be_elsewhere && Tiles::kRank == 3) {
     const int64_t count = table.bricks / tiles.parts();
@@ -249,4 +245,4 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   }
 }
 
-}  // namespace conncomp
+}

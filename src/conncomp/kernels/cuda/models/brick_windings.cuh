@@ -9,9 +9,9 @@
 namespace conncomp {
 
 // Calls body(entries, from, to, box) with the places of the ends of a seam link, if there is one.
-template <class Tiles, class Index, class Body>
-__device__ inline void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
-                                   Index* label, const BrickTable& table, Body&& body) {
+template <class Tiles, class Index>
+void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link, Index* label,
+    const BrickTable& table, auto&& body) {
   using Links = GivenLinks<1>;
   const int64_t item = seams.item_of(link), link_of_item = link - item * seams.links;
   const SeamBox& seam_box = seams.box_of(box, link_of_item);
@@ -26,32 +26,31 @@ __device__ inline void with_places(const Tiles& tiles, const Seams& seams, const
 
 template <class Tiles, class Index>
 __global__ void unite_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
-                                      BrickTable table, SeamWindings windings) {
+    BrickTable table, SeamWindings windings) {
   unite_links(windings, seams.items * seams.links, [&](int64_t link) {
     KeyedLink keyed;
     with_places(tiles, seams, box, link, label, table,
-                [&](const auto& entries, const auto& from, const auto& to, const SeamBox& seam_box) {
-                  const auto key_of = [&](const auto& place) {
-                    const Index entry = Index(entries.entry_at(place) - place.first_of_item);
-                    const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
-                    return SeamWindings::key_of(seams.item_of(link), int64_t(root));
-                  };
-                  keyed = {key_of(from), key_of(to), seam_box.winding()};
-                });
+        [&](const auto& entries, const auto& from, const auto& to, const SeamBox& seam_box) {
+          const auto key_of = [&](const auto& place) {
+            const Index entry = Index(entries.entry_at(place) - place.first_of_item);
+            const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
+            return SeamWindings::key_of(seams.item_of(link), int64_t(root));
+          };
+          keyed = {key_of(from), key_of(to), seam_box.winding()};
+        });
     return keyed;
   });
 }
 
 template <class Tiles, class Index>
-__global__ void join_seams(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
-                           BrickTable table) {
+__global__ void join_seams(
+    Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label, BrickTable table) {
   for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
     with_places(tiles, seams, box, i, label, table,
-                [&](const auto& entries, const auto& from, const auto& to, const SeamBox&) {
-                  unite<Shared>(label + from.first_of_item,
-                                Index(entries.entry_at(from) - from.first_of_item),
-                                Index(entries.entry_at(to) - to.first_of_item));
-                });
+        [&](const auto& entries, const auto& from, const auto& to, const SeamBox&) {
+          unite<Shared>(label + from.first_of_item, Index(entries.entry_at(from) - from.first_of_item),
+              Index(entries.entry_at(to) - to.first_of_item));
+        });
 }
 
-}  // namespace conncomp
+}

@@ -12,8 +12,7 @@
 namespace conncomp {
 
 // The rows of a brick in the words of a replica: row k, a line along axis 0, lies in one word.
-template <int axes>
-struct BrickRows {
+template <int axes> struct BrickRows {
   using B = Brick<axes>;
   static constexpr int kRows = kBits / B::kSide;
   static constexpr Bits kRow = B::kSide == kBits ? ~Bits(0) : (Bits(1) << B::kSide % kBits) - 1;
@@ -24,9 +23,8 @@ struct BrickRows {
   int shift;           // of the first site in it
   int height, depth;   // how many lines are in the lattice
 
-  template <class Tiles, class Index>
-  __device__ BrickRows(const Tiles&, const Lattice& spin_lattice, const Cell<Tiles::kRank, Index>& first)
-      : lattice(spin_lattice), at{} {
+  template <class Tiles>
+  BrickRows(const Tiles&, const Lattice& spin_lattice, const auto& first) : lattice(spin_lattice), at{} {
 #pragma unroll
     for (int k = 0; k < Tiles::kRank; ++k) at[Tiles::kRank - 1 - k] = first.at[k];
     first_word = row(0) * lattice.columns() + at[0] / kWordSites;
@@ -34,20 +32,17 @@ struct BrickRows {
     height = inside(lines(1) - at[1]);
     depth = inside(lines(2) - at[2]);
   }
-  __device__ static int inside(int64_t to_end) {
-    return to_end > B::kSide ? B::kSide : to_end < 0 ? 0 : int(to_end);
-  }
-  __device__ int64_t lines(int a) const { return lattice.length[kRowAxis - a]; }
-  __device__ int64_t row(int k) const {
+  static int inside(int64_t to_end) { return to_end > B::kSide ? B::kSide : to_end < 0 ? 0 : int(to_end); }
+  int64_t lines(int a) const { return lattice.length[kRowAxis - a]; }
+  int64_t row(int k) const {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide;
     return (at[2] + k / kHeight) * lines(1) + at[1] + k % kHeight;
   }
   // How many words lines that are neighbours along an axis are apart.
-  __device__ int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
+  int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
 
   // Calls body(k, word of the row from the first one's) for the rows that are in the lattice.
-  template <class Body>
-  __device__ void for_each_row(Body&& body) const {
+  void for_each_row(auto&& body) const {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide, kDepth = axes < 3 ? 1 : B::kSide;
 #pragma unroll
     for (int z = 0; z < kDepth; ++z)
@@ -56,7 +51,7 @@ struct BrickRows {
         if ((axes < 2 || y < height) && (axes < 3 || z < depth))
           body(z * kHeight + y, z * (axes < 3 ? 0 : stride(2)) + y * lattice.columns());
   }
-  __device__ Bits bits_of(const Bits64* plane) const {
+  Bits bits_of(const Bits64* plane) const {
     const Bits64* const first = plane + first_word;
     Bits bits = 0;
     for_each_row(
@@ -64,7 +59,7 @@ struct BrickRows {
     return bits;
   }
   // For each site, the bit of the one before it along its row.
-  __device__ Bits before_in_row(const Bits64* plane) const {
+  Bits before_in_row(const Bits64* plane) const {
     const Bits64* const first = plane + first_word;
     // Where a row begins with a word, the bit before is the last one of the word before, or of the row.
     const bool begins_row = at[0] == 0;
@@ -80,7 +75,7 @@ struct BrickRows {
     return bits;
   }
   // The same along axis 1 or 2, which is the one of the row before.
-  __device__ Bits before_across(const Bits64* plane, int a) const {
+  Bits before_across(const Bits64* plane, int a) const {
     const int64_t back = -stride(a), wrapped = (lines(a) - 1) * stride(a);
     const Bits64* const first = plane + first_word;
     Bits bits = 0;
@@ -97,7 +92,7 @@ struct BrickRows {
 enum class Words { kBonds, kSites, kPhases };
 
 template <Words kind, class Rows>
-__device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
+Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
   const Lattice& lattice = rows.lattice;
   const Bits64* const plane = kind == Words::kBonds ? planes + (axes - 1 - a) * lattice.words() : planes;
   Bits linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
@@ -109,8 +104,7 @@ __device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes
 }
 
 // As link_bricks.cuh: t - t' implies e - e', where t is linked to e and t' to e'.
-template <class Tiles>
-__device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
+template <class Tiles> Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
   using B = typename Tiles::B;
   const Bits across = linked[a] & B::layer(a, 0);
   Bits made_up_for = 0;
@@ -121,15 +115,14 @@ __device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
 }
 
 // Calls body(number, item, elements that are inside, rows) for all bricks, each by a thread.
-template <class Index, class Tiles, class Body>
-__device__ inline void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table,
-                                      Body&& body) {
+template <class Index, class Tiles>
+void for_each_brick(const Tiles& tiles, const Lattice& lattice, const BrickTable& table, auto&& body) {
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const uint32_t tile = uint32_t(number >> tiles.log_parts());
     const auto first =
         tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
     body(number, int64_t(tiles.item_of(tile)), tiles.inside(first),
-         BrickRows<Tiles::kAxes>(tiles, lattice, first));
+        BrickRows<Tiles::kAxes>(tiles, lattice, first));
   }
 }
 
@@ -161,8 +154,7 @@ __global__ void __launch_bounds__(kLinkThreads)
 }
 
 // Writes the rows of a brick to a plane; all lanes call, as half a byte belongs to the lane beside.
-template <int axes>
-__device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
+template <int axes> void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
   Bits64* const first = plane + rows.first_word;
   if constexpr (axes == 1) {
@@ -189,8 +181,7 @@ __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits
 }
 
 // The node of an element of a tile, given how far it is from the first one in the array.
-template <class Tiles, class Index>
-__device__ inline int node_at(const Tiles& tiles, Index distance) {
+template <class Tiles, class Index> int node_at(const Tiles& tiles, Index distance) {
   int node = 0;
 #pragma unroll
   for (int a = Tiles::kAxes - 1; a > 0; --a) {
@@ -202,9 +193,9 @@ __device__ inline int node_at(const Tiles& tiles, Index distance) {
 }
 
 // The phases of a brick's sites, if sizes are summed for each of them.
-template <class Sums, class Tiles, class Cell>
-__device__ inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, const Cell& corner, int brick,
-                                 int64_t item, const Bits64* words) {
+template <class Sums, class Tiles>
+Bits phases_of(const Tiles& tiles, const Lattice& lattice, const auto& corner, int brick, int64_t item,
+    const Bits64* words) {
   if constexpr (!Sums::kByPhase) return 0;
   const auto first = tiles.first_of(corner, brick);
   if (tiles.inside(first) == 0) return 0;
@@ -212,17 +203,16 @@ __device__ inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, con
 }
 
 // A histogram of sizes, by powers of two, in the shared memory of a block; all threads begin it.
-template <int classes>
-struct SizeClasses {
+template <int classes> struct SizeClasses {
   uint32_t* counts;
 
-  __device__ void begin_block() {
+  void begin_block() {
     __shared__ uint32_t of_block[classes];
     counts = of_block;
     for (int k = int(threadIdx.x); k < classes; k += int(blockDim.x)) of_block[k] = 0;
     __syncthreads();
   }
-  __device__ void count(Bits64 size, int first = 0) {
+  void count(Bits64 size, int first = 0) {
     InBlock::fetch_add(counts + first + (63 - __clzll((long long)size)), 1u);
   }
 };
@@ -232,8 +222,7 @@ struct SizeClasses {
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
-                  const Index* __restrict__ label, BrickTable table, Index* __restrict__ size,
-                  Records records) {
+        const Index* __restrict__ label, BrickTable table, Index* __restrict__ size, Records records) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(uint32_t, sites_of_root);
   __shared__ WarpList list_of_warp[Tiles::kThreads / kWarp];
@@ -248,8 +237,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.begin_block();
   __syncthreads();
   const FirstDigits digits = table.first_digits(number);
-  list_of_warp[brick / kWarp].for_each_component(
-      [&](auto&& use) { use(digits); }, __ldg(table.foreground + number), kBits, [](Bits, int) {},
+  list_of_warp[brick / kWarp].for_each_component([&](auto&& use) { use(digits); },
+      __ldg(table.foreground + number), kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int, bool) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -274,9 +263,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
 }
 
 // Calls body(index in the item, bit) for the tile roots in a brick of clusters that reach the tile's border.
-template <class Index, class Tiles, class Body>
-__device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number,
-                                     Body&& body) {
+template <class Index>
+void for_each_root(const auto& tiles, const BrickTable& table, int64_t number, auto&& body) {
   Bits roots = __ldg(table.roots + number);
   if (roots == 0) return;
   const auto corner = tiles.template corner_of<Index>(uint32_t(number >> tiles.log_parts()));
@@ -303,8 +291,7 @@ __global__ void __launch_bounds__(kLinkThreads)
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     sum_sizes(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
-              const Index* __restrict__ label, BrickTable table, const Index* __restrict__ size,
-              Records records) {
+        const Index* __restrict__ label, BrickTable table, const Index* __restrict__ size, Records records) {
   follow_launch();
   const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
   const int brick = int(threadIdx.x);
@@ -320,8 +307,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
 }
 
 // The coins of a brick's sites.
-template <int axes>
-__device__ inline Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
+template <int axes> Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>& rows) {
   const int64_t length = rows.lattice.length[kRowAxis];
   if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
   constexpr int kSide = Brick<axes>::kSide;
@@ -343,7 +329,7 @@ __device__ inline Bits coins_of_brick(const Bits64* coins, const BrickRows<axes>
 template <class Tiles, class Index, int most_moves = 1>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
-                BrickTable table, Bits64* __restrict__ new_spins) {
+        BrickTable table, Bits64* __restrict__ new_spins) {
   follow_launch();
   constexpr int kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   CONNCOMP_DYNAMIC_SHARED(uint32_t, digits);  // of the new states: two words for each brick and plane
@@ -363,9 +349,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const BrickRows<kAxes> rows(tiles, lattice, first);
   Bits single = 0, single_states = 0;
   if (has_coins && inside != 0) {
-    const auto links =
-        links_of_brick(GivenLinks<most_moves>{}, tiles, table, static_cast<const uint8_t*>(nullptr), first,
-                       number, inside, inside, Comparison::kValues);
+    const auto links = links_of_brick(GivenLinks<most_moves>{}, tiles, table,
+        static_cast<const uint8_t*>(nullptr), first, number, inside, inside, Comparison::kValues);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
     single_states = single & coins_of_brick(coins, rows);
   }
@@ -375,8 +360,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   }
   __syncwarp();
   const FirstDigits first_digits = table.first_digits(number);
-  list_of_warp[brick / kWarp].for_each_component(
-      [&](auto&& use) { use(first_digits); }, inside & ~single, kBits, [](Bits, int) {},
+  list_of_warp[brick / kWarp].for_each_component([&](auto&& use) { use(first_digits); }, inside & ~single,
+      kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int, bool) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -400,4 +385,4 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   }
 }
 
-}  // namespace conncomp
+}

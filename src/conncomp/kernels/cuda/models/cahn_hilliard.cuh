@@ -19,12 +19,9 @@ namespace conncomp {
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
 // Fields of float32 in two dimensions without noise leave registers for more layers on their way, and blocks.
-template <class T, int kAxes, bool kNoise>
-constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
-template <class T, int kAxes, bool kNoise>
-constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
-template <class T, bool kNoise>
-constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
+template <class T, int kAxes, bool kNoise> constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
+template <class T, int kAxes, bool kNoise> constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
+template <class T, bool kNoise> constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
 constexpr int kPlaneBlocks = 2;
 
 // What kernels work on. Laid out as in cahn_hilliard.py.
@@ -39,38 +36,33 @@ struct Fields {
   double cubic, linear, gradient, flux;
   Bits32 step;
 
-  template <class T>
-  __device__ FieldCoefficients<T> coefficients() const {
+  template <class T> FieldCoefficients<T> coefficients() const {
     return {T(cubic), T(linear), T(gradient), T(flux)};
   }
-  __device__ Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
+  Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
 };
 
-template <class T, int kCount>
-struct __align__(kCount * sizeof(T)) Pack {
+template <class T, int kCount> struct __align__(kCount * sizeof(T)) Pack {
   T value[kCount];
 };
 
 // The cells of a thread in a row, from two before the first to two after the last.
-template <class T, int kWidth>
-struct Cells {
+template <class T, int kWidth> struct Cells {
   T value[kWidth + 4];
 
-  __device__ T& operator[](int k) { return value[k + 2]; }
-  __device__ T operator[](int k) const { return value[k + 2]; }
+  T& operator[](int k) { return value[k + 2]; }
+  T operator[](int k) const { return value[k + 2]; }
 };
 
-template <int kWidth>
-struct CellColumns {
+template <int kWidth> struct CellColumns {
   int64_t middle, left, right;  // columns, of which `left` and `right` begin a pair
 
-  __device__ CellColumns(int64_t first, int64_t columns)
+  CellColumns(int64_t first, int64_t columns)
       : middle(first),
         left(first == 0 ? columns - 2 : first - 2),
         right(first + kWidth == columns ? 0 : first + kWidth) {}
 
-  template <class T>
-  __device__ Cells<T, kWidth> load(const T* row) const {
+  template <class T> Cells<T, kWidth> load(const T* row) const {
     Cells<T, kWidth> cells;
     const auto mid = *reinterpret_cast<const Pack<T, kWidth>*>(row + middle);
     const auto before = *reinterpret_cast<const Pack<T, 2>*>(row + left);
@@ -82,42 +74,36 @@ struct CellColumns {
     }
     return cells;
   }
-  template <class T>
-  __device__ void store(T* row, const Pack<T, kWidth>& cells) const {
+  template <class T> void store(T* row, const Pack<T, kWidth>& cells) const {
     *reinterpret_cast<Pack<T, kWidth>*>(row + middle) = cells;
   }
 };
 // Rows of any length.
-template <>
-struct CellColumns<1> {
+template <> struct CellColumns<1> {
   int64_t column[5];
 
-  __device__ CellColumns(int64_t first, int64_t columns) {
+  CellColumns(int64_t first, int64_t columns) {
     for (int k = 0; k < 5; ++k) {
       const int64_t x = first + k - 2;
       column[k] = x < 0 ? x + columns : x < columns ? x : x - columns;
     }
   }
-  template <class T>
-  __device__ Cells<T, 1> load(const T* row) const {
+  template <class T> Cells<T, 1> load(const T* row) const {
     Cells<T, 1> cells;
     for (int k = 0; k < 5; ++k) cells.value[k] = row[column[k]];
     return cells;
   }
-  template <class T>
-  __device__ void store(T* row, const Pack<T, 1>& cells) const {
-    row[column[2]] = cells.value[0];
-  }
+  template <class T> void store(T* row, const Pack<T, 1>& cells) const { row[column[2]] = cells.value[0]; }
 };
 
-__device__ inline int64_t wrapped(int64_t at, int64_t length) {
+inline int64_t wrapped(int64_t at, int64_t length) {
   return at < 0 ? at + length : at < length ? at : at - length;
 }
 
 // The random fluxes from the cells of a thread, of a row of the replica, along an axis.
 template <class T, int kWidth>
-__device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
-                                   int64_t first, int axis, T (&flux)[kWidth]) {
+void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row, int64_t first, int axis,
+    T (&flux)[kWidth]) {
   const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
   for (int k = 0; k < kWidth; ++k) {
     // Without an index that only a run tells, which would put the block into memory.
@@ -134,17 +120,16 @@ __device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, 
 //   layers       z - 1      z          z + 1     z + 2     ...  z + 2 + kAhead
 //   values                  middle     after     queue[0]  ...  queue[kAhead]
 //   potentials   nu_before  nu_middle  nu_after
-template <class T, int kWidth, int kAhead>
-struct LayerWindow {
+template <class T, int kWidth, int kAhead> struct LayerWindow {
   Cells<T, kWidth> middle, after, queue[kAhead + 1];
   T nu_before[kWidth], nu_middle[kWidth + 2], nu_after[kWidth + 2];  // the latter with the sides
 
-  __device__ void shift_values() {
+  void shift_values() {
     middle = after;
     after = queue[0];
     for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
   }
-  __device__ void shift_potentials() {
+  void shift_potentials() {
     for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_middle[k + 1];
     for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k];
   }
@@ -158,8 +143,8 @@ struct LayerPath {
 };
 
 template <class T, int kAxes, int kWidth, bool kNoise>
-__device__ inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
-                             const T* __restrict__ field, T* __restrict__ next) {
+void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
+    const T* __restrict__ field, T* __restrict__ next) {
   const int64_t first = path.first, row = path.row, begin = path.begin;
   const FieldShape& shape = fields.shape;
   const FieldCoefficients<T> by = fields.coefficients<T>();
@@ -299,9 +284,8 @@ __global__ void __launch_bounds__(kFieldThreads)
 
 // Adds what FieldTally has to the records, which are `length` apart; `parts` blocks share a replica.
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kFieldThreads)
-    measure_field(Fields fields, FieldGauge gauge, int64_t parts, const T* __restrict__ field,
-                  int64_t* record, int64_t length) {
+__global__ void __launch_bounds__(kFieldThreads) measure_field(Fields fields, FieldGauge gauge, int64_t parts,
+    const T* __restrict__ field, int64_t* record, int64_t length) {
   const FieldShape& shape = fields.shape;
   const int64_t replica = blockIdx.x / parts, part = blockIdx.x % parts, layer = shape.layer();
   field += replica * shape.cells();
@@ -327,4 +311,4 @@ __global__ void __launch_bounds__(kFieldThreads)
   }
 }
 
-}  // namespace conncomp
+}

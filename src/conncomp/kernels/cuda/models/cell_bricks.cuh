@@ -14,9 +14,8 @@ struct KindsOfSteps {
 };
 
 template <class Tiles, class Index>
-__global__ void __launch_bounds__(kLinkThreads)
-    link_cells(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, KindsOfSteps kinds,
-               BrickTable table) {
+__global__ void __launch_bounds__(kLinkThreads) link_cells(
+    Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, KindsOfSteps kinds, BrickTable table) {
   const int64_t plane_words = replicas.lattice.words(), of_item = replicas.axes * plane_words;
   const auto link = [&](int64_t number, int64_t item, Bits inside, auto&& rows) {
     table.foreground[number] = inside;
@@ -35,4 +34,4 @@ __global__ void __launch_bounds__(kLinkThreads)
   for_each_brick<Index>(tiles, replicas.lattice, table, link);
 }
 
-}  // namespace conncomp
+}

@@ -20,7 +20,7 @@ constexpr int kNodeRow = kWordSites + 2;  // of two rows' nodes no two beside ea
 struct CellCounts {
   int64_t satisfied, active, ones, sites;
 
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  void add_block(const Records& records, int64_t replica) const {
     if (records.record == nullptr) return;
     records.add_block(replica, kSatisfied, satisfied);
     records.add_block(replica, kActive, active);
@@ -30,24 +30,22 @@ struct CellCounts {
 };
 
 // Where runs start in the words of a replica, and behind these the bonds of each kind that leave tiles.
-template <class Word>
-__device__ inline Word* starts_of(const Replicas& replicas, Word* runs) {
+template <class Word> Word* starts_of(const Replicas& replicas, Word* runs) {
   return replicas.at_replica(runs, (replicas.axes + 1) * replicas.lattice.words());
 }
 
-__device__ inline int node_at(int row, int bit) { return row * kNodeRow + bit; }
+inline int node_at(int row, int bit) { return row * kNodeRow + bit; }
 
 // The bonds of a word that lead to sites of the tile, of rows from `first_row` on.
-__device__ inline Bits64 near_bonds(const OtherSites& other, int shift, int64_t first_row) {
+inline Bits64 near_bonds(const OtherSites& other, int shift, int64_t first_row) {
   if (other.row < first_row || other.row >= first_row + kTileRows) return 0;
   return (shift < 0 ? ~Bits64(0) << -shift : ~Bits64(0) >> shift) & ~other.wrapped;
 }
 
 template <class Index, bool measures>
-__global__ void __launch_bounds__(kCellThreads)
-    label_cell_tiles(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
-                     const Bits64* __restrict__ probability, Bits64* __restrict__ runs,
-                     Index* __restrict__ parent, Index* __restrict__ size, Records records) {
+__global__ void __launch_bounds__(kCellThreads) label_cell_tiles(Replicas replicas, CellLattice cells,
+    const Bits64* __restrict__ spins, const Bits64* __restrict__ probability, Bits64* __restrict__ runs,
+    Index* __restrict__ parent, Index* __restrict__ size, Records records) {
   __shared__ uint16_t nodes[kTileRows * kNodeRow];
   __shared__ Bits64 start_of_row[kTileRows];
   __shared__ int sizes[measures ? kTileRows * kNodeRow : 1];
@@ -77,7 +75,7 @@ __global__ void __launch_bounds__(kCellThreads)
   Bits64 own = 0;
   if (has_word) {
     const Bits64 along = draw(0, other_sites(cells, word, 0)), sites = lattice.sites_of(column);
-    own = run_starts(lattice, column, along);
+    own = sites & ~(along << 1);
     starts[word.place.word] = own;
     leaving[word.place.word] = along & ~(sites >> 1);
   }
@@ -97,7 +95,7 @@ __global__ void __launch_bounds__(kCellThreads)
       for (; followed != 0; followed &= followed - 1) {
         const int p = __ffsll((long long)followed) - 1;
         unite<InBlock>(nodes, uint16_t(node_at(thread, run_of(own, p))),
-                       uint16_t(node_at(beside, run_of(there, p + shift))));
+            uint16_t(node_at(beside, run_of(there, p + shift))));
       }
     }
   __syncthreads();
@@ -145,7 +143,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       const Bits64 active = starts[(kind + 1) * words + number];
       if (active == 0) continue;
       for_each_followed(cells, starts, word, other_sites(cells, word, kind), active,
-                        [&](int64_t u, int64_t d) { unite<Shared>(forest, Index(u), Index(d)); });
+          [&](int64_t u, int64_t d) { unite<Shared>(forest, Index(u), Index(d)); });
     }
   }
 }
@@ -171,7 +169,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     sum_cell_sizes(Replicas replicas, const Bits64* __restrict__ starts, const Index* __restrict__ parent,
-                   const Index* __restrict__ size, Records records) {
+        const Index* __restrict__ size, Records records) {
   const Lattice& lattice = replicas.lattice;
   starts = starts_of(replicas, starts);
   parent = replicas.at_replica(parent, lattice.sites());
@@ -191,7 +189,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <class Index, bool chosen>
 __global__ void __launch_bounds__(kSpinThreads)
     flip_cells(Replicas replicas, const Bits64* __restrict__ spins, const Bits64* __restrict__ starts,
-               Index* parent, Bits64* __restrict__ new_spins) {
+        Index* parent, Bits64* __restrict__ new_spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   spins = replicas.at_replica(spins, lattice.words());
@@ -226,7 +224,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
-                    const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records) {
+        const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t replica = replicas.replica(), words = lattice.words();
@@ -251,4 +249,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   counts.add_block(records, replica);
 }
 
-}  // namespace conncomp
+}

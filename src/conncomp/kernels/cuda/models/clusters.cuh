@@ -15,16 +15,15 @@ struct SitesOfWarp {
   Bits64 sites;
   int64_t first;
 
-  __device__ SitesOfWarp(const Lattice& lattice, int64_t word)
+  SitesOfWarp(const Lattice& lattice, int64_t word)
       : sites(lattice.sites_of(word % lattice.columns())),
         first(word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites) {}
 
-  __device__ int bit(int k) const { return k * kWarp + lane(); }
-  __device__ bool has(int k) const { return sites >> bit(k) & 1; }
-  __device__ int64_t site(int k) const { return first + bit(k); }
+  int bit(int k) const { return k * kWarp + lane(); }
+  bool has(int k) const { return sites >> bit(k) & 1; }
+  int64_t site(int k) const { return first + bit(k); }
   // The word of what is true of the sites: of bit(k), `holds(k)`.
-  template <class Holds>
-  __device__ Bits64 gather(Holds&& holds) const {
+  Bits64 gather(auto&& holds) const {
     Bits64 word = 0;
 #pragma unroll
     for (int k = 0; k < kEach; ++k) word |= Bits64(__ballot_sync(kAllLanes, holds(k))) << k * kWarp;
@@ -33,8 +32,7 @@ struct SitesOfWarp {
 };
 
 // Calls body(whether there is a site, site) for the sites of the words of a warp, whose lanes call together.
-template <class Body>
-__device__ inline void for_each_site_of_warp(const Replicas& replicas, Body&& body) {
+void for_each_site_of_warp(const Replicas& replicas, auto&& body) {
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(replicas.lattice, word);
 #pragma unroll
@@ -49,35 +47,11 @@ struct Choice {
   Bits64 p_flip;
   bool always;
 
-  __device__ int state_of(const Draws& draws, int64_t replica, int64_t root, int states, int old) const {
+  int state_of(const Draws& draws, int64_t replica, int64_t root, int states, int old) const {
     if (chosen == nullptr) return draw_any_state(draws, root, states);
     const ClusterDraw draw = draw_cluster(draws, root);
     const bool may_flip = chosen[replica * words + root / 32] >> root % 32 & 1;
     return may_flip && (always || draw.decision < p_flip) ? draw.another_state(states, old) : old;
-  }
-};
-
-// The tiles that a lattice is cut into, with a chosen site in each.
-struct ChoiceTiles {
-  int64_t edge[kLatticeAxes];
-
-  __device__ int64_t count(const Lattice& lattice) const {
-    int64_t tiles = 1;
-    for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / edge[k];
-    return tiles;
-  }
-  __device__ int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
-    Bits64 sites = 1;
-    for (int k = 0; k < kLatticeAxes; ++k) sites *= Bits64(edge[k]);
-    int64_t within = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
-    for (int k = kLatticeAxes - 1; k >= 0; --k) {
-      const int64_t tiles = lattice.length[k] / edge[k];
-      site += stride * (tile % tiles * edge[k] + within % edge[k]);
-      tile /= tiles;
-      within /= edge[k];
-      stride *= lattice.length[k];
-    }
-    return site;
   }
 };
 
@@ -96,7 +70,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <class Index, bool settled>
 __global__ void __launch_bounds__(kSpinThreads)
     flip_clusters(Replicas replicas, const Bits64* __restrict__ spins, Index* __restrict__ label,
-                  Choice choice, Bits64* __restrict__ new_spins) {
+        Choice choice, Bits64* __restrict__ new_spins) {
   follow_launch();
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
@@ -193,4 +167,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   for (int k = 0; k < kProjectedLimbs; ++k) records.add_block(replicas.replica(), field + k, limbs[k]);
 }
 
-}  // namespace conncomp
+}

@@ -12,12 +12,11 @@ constexpr int kWordsAtOnce = 4;  // of a warp, so that more loads are on their w
 
 // A warp takes consecutive words, `columns` of which are a row of `length` cells.
 template <class T>
-__global__ void __launch_bounds__(kSpinThreads)
-    mark_phases(int64_t words, int64_t columns, int64_t length, double threshold, const T* __restrict__ field,
-                Bits64* __restrict__ phase) {
+__global__ void __launch_bounds__(kSpinThreads) mark_phases(int64_t words, int64_t columns, int64_t length,
+    double threshold, const T* __restrict__ field, Bits64* __restrict__ phase) {
   const T level = T(threshold);
   for (int64_t first = grid_thread() / kWarp * kWordsAtOnce; first < words;
-       first += grid_threads() / kWarp * kWordsAtOnce) {
+      first += grid_threads() / kWarp * kWordsAtOnce) {
     int64_t row = first / columns, column = first - row * columns;
     bool above[2 * kWordsAtOnce];
 #pragma unroll
@@ -44,7 +43,7 @@ struct DomainSums : SizeClasses<kPhases * 64> {
   static constexpr int kClasses = 64;
   int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
 
-  __device__ void add(Bits64 size, bool above) {
+  void add(Bits64 size, bool above) {
     const int phase = above ? 0 : 1;
 #pragma unroll
     for (int k = 0; k < kPhases; ++k) {  // so that all stay in registers
@@ -56,8 +55,8 @@ struct DomainSums : SizeClasses<kPhases * 64> {
     }
     count(size, phase * kClasses);
   }
-  __device__ bool any() const { return domains[0] + domains[1] != 0; }
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  bool any() const { return domains[0] + domains[1] != 0; }
+  void add_block(const Records& records, int64_t replica) const {
     for (int k = 0; k < kPhases; ++k) {
       records.add_block(replica, kDomains + k, domains[k]);
       records.add_block(replica, kPhaseCells + k, cells[k]);
@@ -71,4 +70,4 @@ struct DomainSums : SizeClasses<kPhases * 64> {
   }
 };
 
-}  // namespace conncomp
+}

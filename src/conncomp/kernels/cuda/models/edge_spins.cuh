@@ -17,16 +17,14 @@ struct DrawnEdges {
   Logarithm logarithm;
 
   // Of a bond, or a field, of this strength, given a block of numbers.
-  __device__ bool active(int32_t weight, const PhiloxBlock& block, int k,
-                         const GlassTemperature& temperature) const {
+  bool active(int32_t weight, const PhiloxBlock& block, int k, const GlassTemperature& temperature) const {
     return temperatures != nullptr && weight > 0 && is_active(weight, block.word[k], logarithm, temperature);
   }
 };
 
 // Calls body(first, block) for each four of `count` things, with their numbers, if any are drawn.
-template <class Body>
-__device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges& edges, Purpose purpose,
-                                     int64_t count, Body&& body) {
+void for_each_four(
+    const Replicas& replicas, const DrawnEdges& edges, Purpose purpose, int64_t count, auto&& body) {
   const Draws draws = replicas.draws();
   const bool drawn = edges.temperatures != nullptr;
   const GlassTemperature temperature =
@@ -42,7 +40,7 @@ __device__ inline void for_each_four(const Replicas& replicas, const DrawnEdges&
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_edges(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
-               int32_t* parent, uint8_t* __restrict__ active_bonds, Records records) {
+        int32_t* parent, uint8_t* __restrict__ active_bonds, Records records) {
   const Kind kind(replicas.lattice);
   const auto move = kind.move(replicas.draws());
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
@@ -80,9 +78,8 @@ __global__ void __launch_bounds__(kSpinThreads)
 
 // Lets clusters stay that an active bond joins to the ghost; without parents, satisfied fields are counted.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads)
-    draw_ghosts(Replicas replicas, DrawnEdges edges, const typename Kind::Spin* __restrict__ spins,
-                int32_t* parent, Bits64* stays, Records records) {
+__global__ void __launch_bounds__(kSpinThreads) draw_ghosts(Replicas replicas, DrawnEdges edges,
+    const typename Kind::Spin* __restrict__ spins, int32_t* parent, Bits64* stays, Records records) {
   const Kind kind(replicas.lattice);
   const auto move = kind.move(replicas.draws());
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
@@ -112,7 +109,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     begin_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
-                int32_t* __restrict__ parent, Bits64* __restrict__ stays, bool chosen, Records records) {
+        int32_t* __restrict__ parent, Bits64* __restrict__ stays, bool chosen, Records records) {
   const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
   const int64_t words = replicas.lattice.words();
@@ -161,14 +158,14 @@ struct FlippedWord {
   bool flips[SitesOfWarp::kEach];
 };
 // Writes the new spins of a word's vertices, given what the update draws; all lanes call.
-__device__ inline void write_word(const UpDown&, const Draws&, bool, const FlippedWord& of,
-                                  const Bits64* spins, Bits64* new_spins) {
+inline void write_word(
+    const UpDown&, const Draws&, bool, const FlippedWord& of, const Bits64* spins, Bits64* new_spins) {
   const Bits64 flipped = of.sites.gather([&](int k) { return of.flips[k]; });
   if (lane() == 0) new_spins[of.word] = spins[of.word] ^ flipped;
 }
 template <class Kind>
-__device__ inline void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
-                                  const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
+void write_word(const Kind& kind, const Draws& draws, bool chosen, const FlippedWord& of,
+    const typename Kind::Spin* spins, typename Kind::Spin* new_spins) {
   const auto move = kind.move(draws);
   int state[SitesOfWarp::kEach];
 #pragma unroll
@@ -182,9 +179,8 @@ __device__ inline void write_word(const Kind& kind, const Draws& draws, bool cho
   }
 }
 template <class Vectors>
-__device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool,
-                                  const FlippedWord& of, const typename Vectors::Spin* spins,
-                                  typename Vectors::Spin* new_spins) {
+void write_word(const Embedded<Vectors>& kind, const Draws& draws, bool, const FlippedWord& of,
+    const typename Vectors::Spin* spins, typename Vectors::Spin* new_spins) {
   const auto mirror = kind.move(draws);
 #pragma unroll
   for (int k = 0; k < SitesOfWarp::kEach; ++k) {
@@ -196,10 +192,9 @@ __device__ inline void write_word(const Embedded<Vectors>& kind, const Draws& dr
 
 // Writes the new spins; parents are roots from then on, and sizes, if there are such, 0.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads)
-    flip_edges(Replicas replicas, const typename Kind::Spin* __restrict__ spins, int32_t* parent,
-               const Bits64* __restrict__ stays, bool chosen, int32_t* __restrict__ size,
-               typename Kind::Spin* __restrict__ new_spins) {
+__global__ void __launch_bounds__(kSpinThreads) flip_edges(Replicas replicas,
+    const typename Kind::Spin* __restrict__ spins, int32_t* parent, const Bits64* __restrict__ stays,
+    bool chosen, int32_t* __restrict__ size, typename Kind::Spin* __restrict__ new_spins) {
   const int64_t words = replicas.lattice.words(), vertices = replicas.lattice.sites();
   const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
@@ -236,9 +231,8 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads)
-    count_edge_vectors(Replicas replicas, EdgeBonds bonds, const typename Kind::Spin* __restrict__ spins,
-                       Records records) {
+__global__ void __launch_bounds__(kSpinThreads) count_edge_vectors(
+    Replicas replicas, EdgeBonds bonds, const typename Kind::Spin* __restrict__ spins, Records records) {
   const Kind kind(replicas.lattice);
   spins = replicas.at_replica(spins, replicas.lattice.sites());
   int64_t products = 0, sums[Kind::kComponents] = {};
@@ -256,17 +250,15 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads)
-    offer_edges(Replicas replicas, DrawnEdges edges, EdgeArcs arcs, int32_t rule, EdgeClass together,
-                typename Kind::Spin* spins) {
+__global__ void __launch_bounds__(kSpinThreads) offer_edges(Replicas replicas, DrawnEdges edges,
+    EdgeArcs arcs, int32_t rule, EdgeClass together, typename Kind::Spin* spins) {
   const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
-  const LocalUpdate update{arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()],
-                           rule};
+  const LocalUpdate update{
+      arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()], rule};
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
-  replicas.for_each(together.count, [&](int64_t k) {
-    offer_vertex<Shared>(kind, update, draws, spins, together.vertices[k]);
-  });
+  replicas.for_each(together.count,
+      [&](int64_t k) { offer_vertex<Shared>(kind, update, draws, spins, together.vertices[k]); });
 }
 
 // Labels of the clusters of the bonds whose byte in `active` is set, as ActiveEdges of
@@ -275,7 +267,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     join_active_bonds(Replicas replicas, int64_t count, const int32_t* __restrict__ u,
-                      const int32_t* __restrict__ v, const uint8_t* __restrict__ active, int32_t* label) {
+        const int32_t* __restrict__ v, const uint8_t* __restrict__ active, int32_t* label) {
   label = replicas.at_replica(label, replicas.lattice.sites());
   active = replicas.at_replica(active, count);
   replicas.for_each(count, [&](int64_t bond) {
@@ -292,4 +284,4 @@ __global__ void __launch_bounds__(kSpinThreads) settle_labels(Replicas replicas,
   });
 }
 
-}  // namespace conncomp
+}

@@ -19,39 +19,26 @@ struct ExchangeReplicas {
   int64_t first;  // the number of the first replica
   Bits64 seed;
 
-  __device__ int64_t replica() const { return blockIdx.x / parts; }
-  __device__ int32_t part() const { return int32_t(blockIdx.x % parts); }
-  __device__ Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
-  template <class T>
-  __device__ T* at_replica(T* words) const {
-    return words + replica() * lattice.words();
-  }
-  template <class Body>
-  __device__ void for_each(int32_t count, Body&& body) const {
+  int64_t replica() const { return blockIdx.x / parts; }
+  int32_t part() const { return int32_t(blockIdx.x % parts); }
+  Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
+  template <class T> T* at_replica(T* words) const { return words + replica() * lattice.words(); }
+  void for_each(int32_t count, auto&& body) const {
     const int32_t threads = int32_t(blockDim.x), step = parts * threads;
     for (int32_t k = part() * threads + int32_t(threadIdx.x); k < count; k += step) body(k);
   }
 };
 
-// Words of spins, as a block alone has them or several do.
-template <class Access>
-struct WordsOf {
-  Bits64* words;
-
-  __device__ Bits64 load(int32_t word) const { return Access::load(words + word); }
-  __device__ void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
-};
 struct WordsRead {
   const Bits64* words;
 
-  __device__ Bits64 load(int32_t word) const { return __ldg(words + word); }
+  Bits64 load(int32_t word) const { return __ldg(words + word); }
 };
 
 // Makes sweeps of spins that a replica's blocks have in `words`.
-template <int kind, class Words>
-__device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const Words& words,
-                                       const uint8_t* acceptance, int64_t first_step, int64_t sweeps,
-                                       Barrier barrier) {
+template <int kind>
+void exchange_sweeps(const ExchangeReplicas& replicas, const auto& words, const uint8_t* acceptance,
+    int64_t first_step, int64_t sweeps, Barrier barrier) {
   __shared__ uint8_t digits_of_block[kDigits];
   __shared__ int classes[class_count(kind)];
   uint8_t* const digits = digits_of_block;
@@ -66,8 +53,8 @@ __device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const W
     for (int substep = 0; substep < class_count(kind); ++substep) {
       with_direction<kind>(classes[substep], [&](auto direction, int residues) {
         replicas.for_each(words_of_class<kind>(replicas.lattice), [&](int32_t number) {
-          exchange_in_class<kind, decltype(direction)::value>(replicas.lattice, words, residues, number,
-                                                              draws, substep, digits);
+          exchange_in_class<kind, decltype(direction)::value>(
+              replicas.lattice, words, residues, number, draws, substep, digits);
         });
       });
       barrier.wait();
@@ -79,14 +66,14 @@ __device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const W
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     exchange_in_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
-                       int64_t sweeps, const Bits64* __restrict__ words, Bits64* __restrict__ new_words) {
+        int64_t sweeps, const Bits64* __restrict__ words, Bits64* __restrict__ new_words) {
   CONNCOMP_DYNAMIC_SHARED(Bits64, spins);
   const int32_t count = replicas.lattice.words();
   const Bits64* const before = replicas.at_replica(words);
   Bits64* const after = replicas.at_replica(new_words);
   replicas.for_each(count, [&](int32_t word) { spins[word] = before[word]; });
-  exchange_sweeps<kind>(replicas, WordsOf<Exclusive>{spins}, acceptance, first_step, sweeps,
-                        Barrier{nullptr, 1, 0});
+  exchange_sweeps<kind>(
+      replicas, WordsOf<Exclusive>{spins}, acceptance, first_step, sweeps, Barrier{nullptr, 1, 0});
   replicas.for_each(count, [&](int32_t word) { after[word] = spins[word]; });
 }
 
@@ -94,12 +81,12 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     exchange_by_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
-                       int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
+        int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
   const Bits64* const before = replicas.at_replica(words);
   const WordsOf<Current> after{replicas.at_replica(new_words)};
   replicas.for_each(replicas.lattice.words(), [&](int32_t word) { after.store(word, before[word]); });
   exchange_sweeps<kind>(replicas, after, acceptance, first_step, sweeps,
-                        Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
+      Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
 }
 
 template <int kind>
@@ -114,4 +101,4 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
   if (threadIdx.x == 0) Shared::fetch_add(counts + replicas.replica(), count);
 }
 
-}  // namespace conncomp
+}

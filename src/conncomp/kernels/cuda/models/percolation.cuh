@@ -11,9 +11,8 @@ namespace conncomp {
 
 // Draws the words of each replica, plane by plane, and counts what is there, if there are records.
 template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    draw_configurations(Replicas replicas, Bits64 probability, bool certain, bool of_bonds,
-                        Bits64* __restrict__ words, Records records) {
+__global__ void __launch_bounds__(kSpinThreads) draw_configurations(Replicas replicas, Bits64 probability,
+    bool certain, bool of_bonds, Bits64* __restrict__ words, Records records) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int planes = of_bonds ? replicas.axes : 1;
@@ -25,7 +24,8 @@ __global__ void __launch_bounds__(kSpinThreads)
       const int axis = of_bonds ? kLatticeAxes - planes + plane : 0;
       const Bits64 wanted =
           of_bonds ? next_sites(lattice, place, axis).sites : lattice.sites_of(place.column);
-      const Bits64 there = draw_occupied(draws, word, axis, probability, certain, wanted);
+      const Bits64 there =
+          certain ? wanted : bernoulli(draws, Bits64(word), axis, probability, wanted, kOccupied);
       words[plane * lattice.words() + word] = there;
       elements += __popcll(there);
     }
@@ -39,7 +39,7 @@ struct PercolationSums : SizeClasses<kSizeClassCount> {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;
 
-  __device__ void add(Bits64 size, bool) {
+  void add(Bits64 size, bool) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 square = size * size;
@@ -50,8 +50,8 @@ struct PercolationSums : SizeClasses<kSizeClassCount> {
     else
       count(size);
   }
-  __device__ bool any() const { return clusters != 0; }
-  __device__ void add_block(const Records& records, int64_t replica) const {
+  bool any() const { return clusters != 0; }
+  void add_block(const Records& records, int64_t replica) const {
     records.add_block(replica, kNumber, clusters);
     for (int k = 0; k < 2; ++k) records.add_block(replica, kSizeSquares + k, squares[k]);
     records.add_block(replica, kSizeClasses, singles);
@@ -62,4 +62,4 @@ struct PercolationSums : SizeClasses<kSizeClassCount> {
   }
 };
 
-}  // namespace conncomp
+}

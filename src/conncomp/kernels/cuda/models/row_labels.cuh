@@ -26,7 +26,7 @@ struct BoxRows {
   int32_t rows, width;               // how many in all, and the sites of one
   int32_t columns, halves;           // of a row: words of 32 sites, and of bonds, as these lie
 
-  __device__ int words() const { return rows * columns; }
+  int words() const { return rows * columns; }
 };
 
 // Places that a thread has at once: as bits, a byte; and as they lie in memory, two in a word.
@@ -35,7 +35,7 @@ struct PlacesOfGroup {
   Bits32 place[kGroup];
 
   // A bit of each place in a string of bits.
-  __device__ Bits32 bits_in(const Bits32* words) const {
+  Bits32 bits_in(const Bits32* words) const {
     Bits32 bits = 0;
 #pragma unroll
     for (int j = kGroup - 1; j >= 0; --j)
@@ -46,11 +46,11 @@ struct PlacesOfGroup {
 struct alignas(16) PairsOfPlaces {
   Bits32 pair[kGroup / 2];
 
-  __device__ explicit PairsOfPlaces(const PlacesOfGroup& of) {
+  explicit PairsOfPlaces(const PlacesOfGroup& of) {
 #pragma unroll
     for (int j = 0; j < kGroup; j += 2) pair[j / 2] = of.place[j] | of.place[j + 1] << 16;
   }
-  __device__ operator PlacesOfGroup() const {
+  operator PlacesOfGroup() const {
     PlacesOfGroup of;
 #pragma unroll
     for (int j = 0; j < kGroup; ++j) of.place[j] = pair[j / 2] >> j % 2 * 16 & 0xffff;
@@ -59,7 +59,7 @@ struct alignas(16) PairsOfPlaces {
 };
 
 // Of a string of so many words, 32 bits from one on; those beyond its end are any.
-__device__ inline Bits32 bits_from(const Bits32* words, int count, int bit) {
+inline Bits32 bits_from(const Bits32* words, int count, int bit) {
   const int first = bit / kWarp, second = first + 1 < count ? first + 1 : first;
   return first < count ? __funnelshift_r(words[first], words[second], bit % kWarp) : 0;
 }
@@ -69,13 +69,11 @@ using LabelPair = Bits32;
 
 // Of a word's sites: those linked to the one before, later roots of trees; and those linked to the row before
 // in the band along each other axis, but for links that two neighbours make up for.
-template <int axes>
-struct alignas(axes < 3 ? 8 : 16) WordLinks {
+template <int axes> struct alignas(axes < 3 ? 8 : 16) WordLinks {
   Bits32 of_row, across[axes < 2 ? 1 : axes - 1];
 };
 
-template <int axes>
-struct RowLabels {
+template <int axes> struct RowLabels {
   static constexpr int kAcross = axes - 1;  // axes along which rows are neighbours
   static constexpr int kMostListed = kAcross < 2 ? 2 : kAcross + 1;
   using List = TasksOfWarp<LabelPair, kMostListed>;
@@ -88,24 +86,24 @@ struct RowLabels {
   List& list;
   int warp, warps;
 
-  __device__ int extent(int k) const { return box.extent[kMostBoxAxes - axes + k]; }
-  __device__ int stride(int k) const {
+  int extent(int k) const { return box.extent[kMostBoxAxes - axes + k]; }
+  int stride(int k) const {
     int rows = 1;
     for (int a = kAcross - 1; a > k; --a) rows *= extent(a);
     return rows;
   }
-  __device__ int at(int k, int row) const { return row / stride(k) % extent(k); }
-  __device__ int first_row(int of_warp) const { return box.rows * of_warp / warps; }
-  __device__ int place_of(int row, int column) const { return (row * box.columns + column) * kWarp; }
-  __device__ Bits32 bonds_along(int k, int row, int column) const {
+  int at(int k, int row) const { return row / stride(k) % extent(k); }
+  int first_row(int of_warp) const { return box.rows * of_warp / warps; }
+  int place_of(int row, int column) const { return (row * box.columns + column) * kWarp; }
+  Bits32 bonds_along(int k, int row, int column) const {
     return bonds[(k * box.rows + row) * box.halves + column];
   }
-  __device__ Bits32 links_in_row(int row, int column) const {
+  Bits32 links_in_row(int row, int column) const {
     const Bits32 before = column > 0 ? bonds_along(kAcross, row, column - 1) : 0;
     return __funnelshift_l(before, bonds_along(kAcross, row, column), 1);
   }
 
-  __device__ void begin() const {
+  void begin() const {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x)) {
       const int row = word / box.columns, column = word - row * box.columns;
       const int first = first_row(((row + 1) * warps - 1) / box.rows);
@@ -121,7 +119,7 @@ struct RowLabels {
       words[word] = links;
     }
   }
-  __device__ void unite_listed(LabelPair pair, bool exists) const {
+  void unite_listed(LabelPair pair, bool exists) const {
     if (!exists) return;
     Place a = Place(pair), b = Place(pair >> 16);
     for (;;) {
@@ -131,13 +129,13 @@ struct RowLabels {
       if (InBlock::compare_exchange(label + high, high, low) == high) return;
     }
   }
-  __device__ static LabelPair pair_of(Bits32 a, Bits32 b) { return a | b << 16; }
-  __device__ int take(int count) const {
+  static LabelPair pair_of(Bits32 a, Bits32 b) { return a | b << 16; }
+  int take(int count) const {
     return list.take(count, [&](LabelPair pair, bool exists) { unite_listed(pair, exists); });
   }
 
   // Labels the rows of this warp's band; returns how many pairs are still listed.
-  __device__ int label_band() const {
+  int label_band() const {
     const Bits32 bit = Bits32(1) << lane(), up_to_lane = bit | (bit - 1);
     int count = 0, place = place_of(first_row(warp), 0), before[kAcross + 1];
 #pragma unroll
@@ -176,7 +174,7 @@ struct RowLabels {
     return count;
   }
   // Unites over bonds to other bands and, if the box is closed, over the ends of axes; then the listed pairs.
-  __device__ void join(int count, bool is_closed) const {
+  void join(int count, bool is_closed) const {
     const auto join_rows = [&](int k, int row, int next) {
       for (int column = 0; column < box.columns; ++column) {
         Bits32 own = 0, other = 0;
@@ -211,14 +209,13 @@ struct RowLabels {
     list.finish(count, [&](LabelPair pair, bool exists) { unite_listed(pair, exists); });
   }
   // Calls body(place) for the roots of trees; a thread has those of a word.
-  template <class Body>
-  __device__ void for_each_tree(Body&& body) const {
+  void for_each_tree(auto&& body) const {
     for (int word = int(threadIdx.x); word < box.words(); word += int(blockDim.x))
       for (Bits32 roots = words[word].of_row; roots != 0; roots &= roots - 1)
         body(word * kWarp + __ffs(int(roots)) - 1);
   }
   // Labels all places of the box; threads have met before, and meet at last.
-  __device__ void label_box(bool is_closed) const {
+  void label_box(bool is_closed) const {
     begin();
     __syncthreads();
     const int count = label_band();
@@ -229,7 +226,7 @@ struct RowLabels {
     __syncthreads();
   }
   // Lets roots of trees lead to those of clusters, once all is united.
-  __device__ void flatten() const {
+  void flatten() const {
     for_each_tree([&](int place) {
       Bits32 root = InBlock::load(label + place);
       for (Bits32 above; (above = InBlock::load(label + root)) != root;) root = above;
@@ -237,8 +234,7 @@ struct RowLabels {
     });
   }
   // Then calls body(group, roots) for groups of eight consecutive places.
-  template <class Body>
-  __device__ void for_each_group(Body&& body) const {
+  void for_each_group(auto&& body) const {
 #pragma unroll 1
     for (int group = int(threadIdx.x); group < box.words() * kGroups; group += int(blockDim.x)) {
       PlacesOfGroup of_group = reinterpret_cast<const PairsOfPlaces*>(label)[group];
@@ -249,4 +245,4 @@ struct RowLabels {
   }
 };
 
-}  // namespace conncomp
+}

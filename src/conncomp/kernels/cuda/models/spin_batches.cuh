@@ -17,22 +17,21 @@ struct NextInBlock {
   uint8_t last, sites;  // kNone for -1; how many sites there are, the first ones
 
   static constexpr int kNone = 255;
-  __device__ NextInBlock(const NextSites& next)
+  NextInBlock(const NextSites& next)
       : word(uint16_t(next.word)),
         last(uint8_t(next.last < 0 ? kNone : next.last)),
         sites(uint8_t(__popcll(next.sites))) {}
-  __device__ operator NextSites() const {
+  operator NextSites() const {
     return {word, last == kNone ? -1 : last, sites < kWordSites ? (Bits64(1) << sites) - 1 : ~Bits64(0)};
   }
 };
 
-__device__ inline int site_of(const BoxRows& box, int place) {
+inline int site_of(const BoxRows& box, int place) {
   return place + place / kWarp / box.columns * (box.width - box.columns * kWarp);
 }
 
 // What a block has of its lattice in shared memory, and what its threads do with it.
-template <int axes>
-struct LatticeOfBlock {
+template <int axes> struct LatticeOfBlock {
   using Labels = RowLabels<axes>;
   using List = typename Labels::List;
   static constexpr int kFirstAxis = kLatticeAxes - axes;
@@ -51,7 +50,7 @@ struct LatticeOfBlock {
   NextInBlock* next;
   Bits32* bonds;
 
-  __device__ LatticeOfBlock(const Lattice& lattice, const BoxRows& box, void* shared)
+  LatticeOfBlock(const Lattice& lattice, const BoxRows& box, void* shared)
       : lattice(lattice),
         box(box),
         lists(static_cast<List*>(shared)),
@@ -64,19 +63,18 @@ struct LatticeOfBlock {
     next = reinterpret_cast<NextInBlock*>(own_digits + (as_places ? 0 : planes * box.words()));
     bonds = reinterpret_cast<Bits32*>(next + axes * words);
   }
-  __device__ Labels labels() const {
+  Labels labels() const {
     const int warp = thread / kWarp;
     return {box, label, links, bonds, lists[warp], warp, warps};
   }
 
-  __device__ void find_next() const {
+  void find_next() const {
     for (int at = thread; at < axes * words; at += threads) {
       const WordPlace place = place_of(lattice, at % words);
       next[at] = NextInBlock(next_sites(lattice, place, kFirstAxis + at / words));
     }
   }
-  __device__ void draw_bonds(const Draws& draws, Bits64 active_with, int32_t& satisfied,
-                             int32_t& active) const {
+  void draw_bonds(const Draws& draws, Bits64 active_with, int32_t& satisfied, int32_t& active) const {
     for (int at = thread; at < axes * words; at += threads) {
       const int axis = at / words, word = at - axis * words;
       const Bits64 equal = satisfied_bonds(lattice, spins, word, next[at]);
@@ -85,18 +83,18 @@ struct LatticeOfBlock {
       satisfied += __popcll(equal), active += __popcll(drawn);
     }
   }
-  __device__ void toss(const Draws& draws) const {
+  void toss(const Draws& draws) const {
     if (has_coins)
       for (int word = thread; word < coin_words(lattice); word += threads)
         coins[word] = draw_coins(draws, word);
   }
-  __device__ void record(const Records& records, int64_t replica, int32_t satisfied, int32_t active) const {
+  void record(const Records& records, int64_t replica, int32_t satisfied, int32_t active) const {
     record_words(records, replica, lattice, spins, satisfied, active, lattice.sites(), [&](auto&& body) {
       for (int word = thread; word < words; word += threads) body(word);
     });
   }
   // Lets places have the coins of their sites as digits; without coins all digits are 0.
-  __device__ void begin_digits() const {
+  void begin_digits() const {
     if (as_places) return;
     for (int word = thread; word < box.words(); word += threads) {
       const int site = site_of(box, word * kWarp);
@@ -105,7 +103,7 @@ struct LatticeOfBlock {
             has_coins ? bits_from(reinterpret_cast<Bits32*>(coins), 2 * int(coin_words(lattice)), site) : 0;
     }
   }
-  __device__ void draw_states(const Labels& labels, const Draws& draws) const {
+  void draw_states(const Labels& labels, const Draws& draws) const {
     labels.for_each_tree([&](int place) {
       if (label[place] != place) return;
       const int state = draw_one_of_several(draws, site_of(box, place), lattice.states);
@@ -113,7 +111,7 @@ struct LatticeOfBlock {
         if (state >> k & 1) digits[k * box.words() + place / kWarp] |= Bits32(1) << place % kWarp;
     });
   }
-  __device__ void flip(const Labels& labels) const {
+  void flip(const Labels& labels) const {
     const bool has_tails = box.width % kWordSites != 0;
     labels.for_each_group([&](int group, const PlacesOfGroup& roots) {
       int first = group;
@@ -133,9 +131,8 @@ struct LatticeOfBlock {
 };
 
 template <int axes>
-__global__ void __launch_bounds__(kMostBatchThreads, 2)
-    sweep_batch(Replicas replicas, Updates updates, BoxRows box, const Bits64* probability, Bits64* spins,
-                Records all_records) {
+__global__ void __launch_bounds__(kMostBatchThreads, 2) sweep_batch(Replicas replicas, Updates updates,
+    BoxRows box, const Bits64* probability, Bits64* spins, Records all_records) {
   CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
   const LatticeOfBlock<axes> block(replicas.lattice, box, shared);
   const auto labels = block.labels();
@@ -167,4 +164,4 @@ __global__ void __launch_bounds__(kMostBatchThreads, 2)
   for (int word = block.thread; word < words_of_spins; word += block.threads) spins[word] = block.spins[word];
 }
 
-}  // namespace conncomp
+}

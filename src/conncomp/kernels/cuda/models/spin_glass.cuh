@@ -16,9 +16,9 @@ struct GlassWords {
   const Bits64 *spins, *negatives, *bonds;
   int64_t sites;
 
-  __device__ Bits64 spin(int32_t site) const { return spins[site]; }
-  __device__ Bits64 negative(int axis, int32_t site) const { return __ldg(negatives + axis * sites + site); }
-  __device__ Bits64 bond(int axis, int32_t site) const { return __ldg(bonds + axis * sites + site); }
+  Bits64 spin(int32_t site) const { return spins[site]; }
+  Bits64 negative(int axis, int32_t site) const { return __ldg(negatives + axis * sites + site); }
+  Bits64 bond(int axis, int32_t site) const { return __ldg(bonds + axis * sites + site); }
 };
 
 // Of a launch. Laid out as in spin_glass.py.
@@ -28,20 +28,18 @@ struct GlassLaunch {
   Bits32 step;
   int32_t colour;
 
-  __device__ int64_t group() const { return blockIdx.x / parts; }
-  __device__ GlassWords words(const Bits64* spins, const Bits64* negatives, const Bits64* bonds) const {
+  int64_t group() const { return blockIdx.x / parts; }
+  GlassWords words(const Bits64* spins, const Bits64* negatives, const Bits64* bonds) const {
     const int64_t sites = replicas.lattice.sites(), first = group() * axes * sites;
     return {spins + group() * sites, negatives + first, bonds + first, sites};
   }
-  template <class Body>
-  __device__ void for_each(int32_t count, Body&& body) const {
+  void for_each(int32_t count, auto&& body) const {
     const int32_t threads = int32_t(blockDim.x), part = int32_t(blockIdx.x % parts);
     for (int64_t k = int64_t(part) * threads + int32_t(threadIdx.x); k < count; k += int64_t(parts) * threads)
       body(int32_t(k));
   }
   // Calls body(place) for the sites of the colour.
-  template <int axes, class Body>
-  __device__ void for_each_site(Body&& body) const {
+  template <int axes> void for_each_site(auto&& body) const {
     const Lattice& lattice = replicas.lattice;
     const int colours = glass_colours(lattice);
     const int32_t most = most_of_colour(lattice);
@@ -68,7 +66,7 @@ __global__ void __launch_bounds__(kGlassThreads) start_glass(GlassLaunch launch,
 template <int axes, bool whole, int rule>
 __global__ void __launch_bounds__(kGlassThreads)
     sweep_glass_bits(GlassLaunch launch, const Bits64* __restrict__ negatives,
-                     const Bits64* __restrict__ bonds, const Bits64* __restrict__ table, Bits64* words) {
+        const Bits64* __restrict__ bonds, const Bits64* __restrict__ table, Bits64* words) {
   constexpr int kKinds = GlassUpdate<axes, whole, Bits64>::kKinds;
   __shared__ Bits64 digits_of_group[kGlassDigitCount * kKinds];
   Bits64* const digits = digits_of_group;
@@ -86,10 +84,9 @@ __global__ void __launch_bounds__(kGlassThreads)
 }
 
 template <int axes>
-__global__ void __launch_bounds__(kGlassThreads)
-    sweep_glass_numbers(GlassLaunch launch, const int32_t* __restrict__ couplings,
-                        const int32_t* __restrict__ fields, const GlassTemperature* __restrict__ temperatures,
-                        const Bits32* __restrict__ logarithm, Bits64* words) {
+__global__ void __launch_bounds__(kGlassThreads) sweep_glass_numbers(GlassLaunch launch,
+    const int32_t* __restrict__ couplings, const int32_t* __restrict__ fields,
+    const GlassTemperature* __restrict__ temperatures, const Bits32* __restrict__ logarithm, Bits64* words) {
   __shared__ Bits32 table_of_block[2 * kLogarithmPlaces];
   Bits32* const table = table_of_block;
   for (int k = int(threadIdx.x); k < 2 * kLogarithmPlaces; k += int(blockDim.x)) table[k] = logarithm[k];
@@ -98,17 +95,15 @@ __global__ void __launch_bounds__(kGlassThreads)
   const GlassWords at = launch.words(words, nullptr, nullptr);
   Bits64* const spins = words + launch.group() * at.sites;
   launch.for_each_site<axes>([&](const auto& place) {
-    spins[place.site] = spins_in_fields(
-        launch.replicas, launch.group(), place, at, {couplings, fields}, {table}, temperatures,
-        [&](int block) { return draws(kGlassNumber, Bits64(place.site), 0, block); });
+    spins[place.site] = spins_in_fields(launch.replicas, launch.group(), place, at, {couplings, fields},
+        {table}, temperatures, [&](int block) { return draws(kGlassNumber, Bits64(place.site), 0, block); });
   });
 }
 
 // Writes where the two replicas of each pair differ: `parts` blocks a pair.
 template <int = 0>
-__global__ void __launch_bounds__(kGlassThreads)
-    compare_glass_pairs(GlassLaunch launch, const int32_t* __restrict__ pairs,
-                        const Bits64* __restrict__ words, uint8_t* __restrict__ differ) {
+__global__ void __launch_bounds__(kGlassThreads) compare_glass_pairs(GlassLaunch launch,
+    const int32_t* __restrict__ pairs, const Bits64* __restrict__ words, uint8_t* __restrict__ differ) {
   const int64_t sites = launch.replicas.lattice.sites(), pair = launch.group();
   const BitPlace a = launch.replicas.place(pairs[2 * pair]), b = launch.replicas.place(pairs[2 * pair + 1]);
   launch.for_each(int32_t(sites), [&](int32_t k) {
@@ -119,9 +114,8 @@ __global__ void __launch_bounds__(kGlassThreads)
 
 // Flips the spins of each replica that has a pair, or -1, where the pair says so.
 template <int = 0>
-__global__ void __launch_bounds__(kGlassThreads)
-    flip_glass_pairs(GlassLaunch launch, const int32_t* __restrict__ pair_of,
-                     const uint8_t* __restrict__ flips, Bits64* __restrict__ words) {
+__global__ void __launch_bounds__(kGlassThreads) flip_glass_pairs(GlassLaunch launch,
+    const int32_t* __restrict__ pair_of, const uint8_t* __restrict__ flips, Bits64* __restrict__ words) {
   const GlassReplicas& replicas = launch.replicas;
   const int64_t sites = replicas.lattice.sites(), group = launch.group();
   launch.for_each(int32_t(sites), [&](int32_t k) {
@@ -135,8 +129,7 @@ __global__ void __launch_bounds__(kGlassThreads)
 }
 
 // Adds two counts a replica, of what body does for each site; a lane has the bits k and k + 32.
-template <int axes, class Body>
-__device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, Body&& body) {
+template <int axes> void count_glass(const GlassLaunch& launch, int64_t* record, auto&& body) {
   const Lattice& lattice = launch.replicas.lattice;
   const int32_t length = int32_t(lattice.length[kRowAxis]), warps = int32_t(blockDim.x) / kWarp;
   const int32_t first = int32_t(blockIdx.x % launch.parts) * warps + int32_t(threadIdx.x) / kWarp;
@@ -160,7 +153,7 @@ __device__ inline void count_glass(const GlassLaunch& launch, int64_t* record, B
 template <int axes, bool whole>
 __global__ void __launch_bounds__(kGlassThreads)
     count_glass_bits(GlassLaunch launch, const Bits64* __restrict__ negatives,
-                     const Bits64* __restrict__ bonds, const Bits64* __restrict__ words, int64_t* record) {
+        const Bits64* __restrict__ bonds, const Bits64* __restrict__ words, int64_t* record) {
   const GlassWords at = launch.words(words, negatives, bonds);
   count_glass<axes>(launch, record, [&](const auto& place, int bit, int64_t (&counts)[2]) {
     const Bits64 spin = at.spin(place.site);
@@ -177,8 +170,7 @@ __global__ void __launch_bounds__(kGlassThreads)
 template <int axes>
 __global__ void __launch_bounds__(kGlassThreads)
     count_glass_numbers(GlassLaunch launch, const int32_t* __restrict__ couplings,
-                        const int32_t* __restrict__ fields, const Bits64* __restrict__ words,
-                        int64_t* record) {
+        const int32_t* __restrict__ fields, const Bits64* __restrict__ words, int64_t* record) {
   const GlassWords at = launch.words(words, nullptr, nullptr);
   const GlassReplicas& replicas = launch.replicas;
   const int begin = replicas.begin(launch.group()), end = replicas.end(launch.group());
@@ -190,4 +182,4 @@ __global__ void __launch_bounds__(kGlassThreads)
   });
 }
 
-}  // namespace conncomp
+}

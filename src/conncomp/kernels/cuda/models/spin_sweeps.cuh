@@ -25,7 +25,7 @@ struct Boxes {
   int32_t extent[kLatticeAxes];  // along rows a multiple of 64, or no less than the lattice's
   int32_t segments, words;       // of a box, at most
 
-  __device__ int32_t count(const Lattice& lattice, int axis) const {
+  int32_t count(const Lattice& lattice, int axis) const {
     return (int32_t(lattice.length[axis]) + extent[axis] - 1) / extent[axis];
   }
 };
@@ -34,7 +34,7 @@ struct Box {
   int32_t begin[kLatticeAxes], extent[kLatticeAxes];  // of its sites
   int32_t segments_of_row, words_of_row, rows;
 
-  __device__ Box(const Boxes& boxes, const Lattice& lattice, int32_t part) : rows(1) {
+  Box(const Boxes& boxes, const Lattice& lattice, int32_t part) : rows(1) {
     for (int k = kRowAxis; k >= 0; --k) {
       const int32_t count = boxes.count(lattice, k);
       begin[k] = part % count * boxes.extent[k];
@@ -46,22 +46,21 @@ struct Box {
     segments_of_row = (extent[kRowAxis] + kWarp - 1) / kWarp;
     words_of_row = (extent[kRowAxis] + kWordSites - 1) / kWordSites;
   }
-  __device__ int32_t segments() const { return rows * segments_of_row; }
-  __device__ int32_t words() const { return rows * words_of_row; }
-  __device__ void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
+  int32_t segments() const { return rows * segments_of_row; }
+  int32_t words() const { return rows * words_of_row; }
+  void find_row(int32_t row, int32_t (&at)[kRowAxis]) const {
     for (int k = kRowAxis - 1; k >= 0; --k) {
       at[k] = begin[k] + row % extent[k];
       row /= extent[k];
     }
   }
-  __device__ static int32_t row_of(const Lattice& lattice, const int32_t (&at)[kRowAxis]) {
+  static int32_t row_of(const Lattice& lattice, const int32_t (&at)[kRowAxis]) {
     return int32_t((at[0] * lattice.length[1] + at[1]) * lattice.length[2] + at[2]);
   }
 };
 
 // Up to 32 sites of a row of a box. In lattices that close, the first site along an axis follows the last.
-template <int axes>
-struct Segment {
+template <int axes> struct Segment {
   static constexpr int kAlongRow = axes - 1;
   int32_t first;           // site of the lattice
   Bits32 sites, faced;     // a bit for each; those that are next to a site before the box
@@ -73,7 +72,7 @@ struct Segment {
   // The segment before along the other axes, or -1. An odd number of words spreads segments over the banks.
   int32_t previous[(axes - 1) | 1];
 
-  __device__ Segment(const Box& box, const Lattice& lattice, int32_t number) {
+  Segment(const Box& box, const Lattice& lattice, int32_t number) {
     const int32_t row = number / box.segments_of_row, length = int32_t(lattice.length[kRowAxis]);
     before = number - row * box.segments_of_row;
     const int32_t x = box.begin[kRowAxis] + before * kWarp, end = box.begin[kRowAxis] + box.extent[kRowAxis];
@@ -105,8 +104,8 @@ struct Segment {
       rows *= box.extent[axis];
     }
   }
-  __device__ bool has(int lane) const { return sites >> lane & 1; }
-  __device__ int last() const { return kWarp - 1 - __clz(int(sites)); }
+  bool has(int lane) const { return sites >> lane & 1; }
+  int last() const { return kWarp - 1 - __clz(int(sites)); }
 };
 
 // A word of bonds of one axis, and its NextSites. An odd number of words.
@@ -114,12 +113,12 @@ struct BondWord {
   int32_t word, next, last;
   Bits32 sites[2];
 
-  __device__ BondWord(int32_t word, const NextSites& after)
+  BondWord(int32_t word, const NextSites& after)
       : word(word),
         next(int32_t(after.word)),
         last(after.last),
         sites{Bits32(after.sites), Bits32(after.sites >> 32)} {}
-  __device__ NextSites after() const { return {next, last, sites[0] | Bits64(sites[1]) << 32}; }
+  NextSites after() const { return {next, last, sites[0] | Bits64(sites[1]) << 32}; }
 };
 
 // How many places a segment has: one is spare, as threads, too, are to be in different banks.
@@ -127,15 +126,13 @@ constexpr int kPlaces = kWarp + 1;
 
 // Who takes a segment: a warp, which suits small boxes, or a thread, one bit after the other, which does
 // less.
-template <bool by_warp>
-struct TeamOf {
+template <bool by_warp> struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
 
-  __device__ static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
-  __device__ static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
-  __device__ static bool leads() { return !by_warp || lane() == 0; }
-  template <class Body>
-  __device__ static void for_each_bit(Bits32 bits, Body&& body) {
+  static int32_t number() { return int32_t(threadIdx.x) / (by_warp ? kWarp : 1); }
+  static int32_t count() { return int32_t(blockDim.x) / (by_warp ? kWarp : 1); }
+  static bool leads() { return !by_warp || lane() == 0; }
+  static void for_each_bit(Bits32 bits, auto&& body) {
     if constexpr (by_warp) {
       if (bits >> lane() & 1) body(lane());
     } else {
@@ -143,15 +140,14 @@ struct TeamOf {
     }
   }
   // The same where a warp calls together, for all of its lanes: body(bit, whether it is set).
-  template <class Body>
-  __device__ static void for_each_of_warp(Bits32 bits, Body&& body) {
+  static void for_each_of_warp(Bits32 bits, auto&& body) {
     if constexpr (by_warp)
       body(lane(), bool(bits >> lane() & 1));
     else
       for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1)
         body(bits == 0 ? 0 : __ffs(int(bits)) - 1, bits != 0);
   }
-  __device__ static Bits32 any(Bits32 bits) {
+  static Bits32 any(Bits32 bits) {
     if constexpr (by_warp) return warp_or(bits);
     return bits;
   }
@@ -163,8 +159,7 @@ struct Task {
 };
 
 // What a block has in shared memory of its box.
-template <int axes>
-struct BoxMemory {
+template <int axes> struct BoxMemory {
   BondWord* words;  // of all axes
   Segment<axes>* segment;
   Bits32* bonds;    // of an axis and a half of a word: which bonds are active
@@ -172,7 +167,7 @@ struct BoxMemory {
   TasksOfWarp<Task>& tasks;
   int32_t halves;  // of an axis
 
-  __device__ BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
+  BoxMemory(uint64_t* memory, const Boxes& boxes, int32_t halves)
       : words(reinterpret_cast<BondWord*>(memory)),
         segment(reinterpret_cast<Segment<axes>*>(words + axes * boxes.words)),
         bonds(reinterpret_cast<Bits32*>(segment + boxes.segments)),
@@ -180,32 +175,31 @@ struct BoxMemory {
         tasks(reinterpret_cast<TasksOfWarp<Task>*>(parent + boxes.segments * kPlaces)[threadIdx.x / kWarp]),
         halves(halves) {}
 
-  __device__ Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
-  __device__ Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
-  __device__ int32_t site_of(int32_t place) const { return segment[place / kPlaces].first + place % kPlaces; }
+  Bits32 bonds_along(int k, int32_t half) const { return bonds[k * halves + half]; }
+  Bits32 row_bonds(int32_t half) const { return bonds_along(axes - 1, half); }
+  int32_t site_of(int32_t place) const { return segment[place / kPlaces].first + place % kPlaces; }
   // The lanes where runs begin, of which the first one may go on from the segment before.
-  __device__ Bits32 starts(const Segment<axes>& of) const { return of.sites & ~(row_bonds(of.half) << 1); }
-  __device__ static int first_lane(Bits32 along_row, int lane) {
+  Bits32 starts(const Segment<axes>& of) const { return of.sites & ~(row_bonds(of.half) << 1); }
+  static int first_lane(Bits32 along_row, int lane) {
     return kWarp - 1 - __clz(int(~(along_row << 1) & kAllLanes >> (kWarp - 1 - lane)));
   }
-  __device__ static Bits32 run_from(Bits32 starts, int first) {
+  static Bits32 run_from(Bits32 starts, int first) {
     const Bits32 later = starts & ~((Bits32(2) << first) - 1);
     return (later & (0 - later)) - (Bits32(1) << first);
   }
   // The node of the run that a lane is in: the place where that begins in the segment.
-  __device__ int32_t node_of(int32_t number, int lane) const {
+  int32_t node_of(int32_t number, int lane) const {
     return number * kPlaces + first_lane(row_bonds(segment[number].half), lane);
   }
   // The node of the run before, if it goes on in a segment.
-  __device__ int32_t node_before(int32_t number) const {
+  int32_t node_before(int32_t number) const {
     const Segment<axes>& of = segment[number];
     const bool goes_on = of.before > 0 && row_bonds(of.half - 1) >> (kWarp - 1);
     return goes_on ? node_of(number - 1, kWarp - 1) : number * kPlaces;
   }
   // Begins the forest: a run's parent is the one it continues or, without a search, the one its first bond to
   // a row before leads to. Leaves of these bonds those that are still to be followed.
-  template <class Team>
-  __device__ void begin_forest(int32_t number) const {
+  template <class Team> void begin_forest(int32_t number) const {
     const Segment<axes>& here = segment[number];
     const Bits32 along_row = row_bonds(here.half), starts = this->starts(here);
     Bits32 leading[axes] = {}, beside[axes] = {}, followed[axes] = {};
@@ -240,8 +234,7 @@ struct BoxMemory {
   }
   // Calls add(whether there is a bond, its nodes) for the bonds left in the box; whole warps call, also for
   // no segment.
-  template <class Team, class Add>
-  __device__ void for_each_bond_left(int32_t number, bool exists, Add&& add) const {
+  template <class Team> void for_each_bond_left(int32_t number, bool exists, auto&& add) const {
     const Segment<axes>& here = segment[number];
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
@@ -256,19 +249,17 @@ struct BoxMemory {
     }
   }
   // Calls add(whether there is a root, its node), likewise.
-  template <class Team, class Add>
-  __device__ void for_each_root(int32_t number, bool exists, Add&& add) const {
+  template <class Team> void for_each_root(int32_t number, bool exists, auto&& add) const {
     Bits32 roots = 0;
     Team::for_each_bit(exists ? starts(segment[number]) : 0, [&](int first) {
       const int32_t node = number * kPlaces + first;
       if (InBlock::load(parent + node) == node) roots |= Bits32(1) << first;
     });
-    Team::for_each_of_warp(roots,
-                           [&](int first, bool is_root) { add(is_root, {number * kPlaces + first, 0}); });
+    Team::for_each_of_warp(
+        roots, [&](int first, bool is_root) { add(is_root, {number * kPlaces + first, 0}); });
   }
   // The digits of a plane of the states of a segment's sites, given ~state at roots.
-  template <class Team>
-  __device__ Bits32 digits_of(int32_t number, int plane) const {
+  template <class Team> Bits32 digits_of(int32_t number, int plane) const {
     Bits32 digits = 0;
     const Bits32 starts = this->starts(segment[number]);
     Team::for_each_bit(starts, [&](int first) {
@@ -282,8 +273,8 @@ struct BoxMemory {
 constexpr int kDrawing = 8;
 
 // As bernoulli(), by kDrawing lanes for a word, each with one of the first blocks; the first gets the result.
-__device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                            Bits64 wanted) {
+inline Bits64 bernoulli_together(
+    const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
   const int block = lane() % kDrawing;
   const PhiloxBlock bits = draws(kBond, word, axis, block);
   Bits64 set = 0, undecided = ~Bits64(0);
@@ -304,9 +295,9 @@ __device__ inline Bits64 bernoulli_together(const Draws& draws, Bits64 word, int
 
 // Makes updates of all replicas. `forest` has an entry a site, unless a box is a whole lattice.
 template <int axes, bool by_warp, bool in_cluster>
-__device__ inline void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
-                                   const Bits64* probability, Bits64* spins, const Records& all_records,
-                                   int32_t* forest, uint32_t* arrived) {
+void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& boxes,
+    const Bits64* probability, Bits64* spins, const Records& all_records, int32_t* forest,
+    uint32_t* arrived) {
   CONNCOMP_DYNAMIC_SHARED(uint64_t, shared);
   using Team = TeamOf<by_warp>;
   constexpr int kAlongRow = axes - 1, kFirstAxis = kLatticeAxes - axes;
@@ -341,7 +332,7 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     const int32_t lanes_before = by_warp ? 0 : lane();
     for (int32_t number = Team::number(); number - lanes_before < segments; number += Team::count())
       list(number < segments ? number : 0, number < segments,
-           [&](bool exists, const Task& task) { count = memory.tasks.add(count, exists, task, do_task); });
+          [&](bool exists, const Task& task) { count = memory.tasks.add(count, exists, task, do_task); });
     memory.tasks.finish(count, do_task);
   };
 
@@ -397,15 +388,15 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     if constexpr (!by_warp) {
       for_each_segment([&](int32_t number) {
         Team::for_each_bit(memory.starts(memory.segment[number]),
-                           [&](int first) { find<InBlock>(memory.parent, number * kPlaces + first); });
+            [&](int first) { find<InBlock>(memory.parent, number * kPlaces + first); });
       });
       __syncthreads();
     }
     for_each_task([&](int32_t number, bool exists,
                       auto&& add) { memory.template for_each_bond_left<Team>(number, exists, add); },
-                  [&](const Task& nodes, bool exists) {
-                    if (exists) unite<InBlock>(memory.parent, nodes.node, nodes.other);
-                  });
+        [&](const Task& nodes, bool exists) {
+          if (exists) unite<InBlock>(memory.parent, nodes.node, nodes.other);
+        });
     __syncthreads();
     for_each_segment([&](int32_t number) {
       Team::for_each_bit(memory.starts(memory.segment[number]), [&](int first) {
@@ -446,12 +437,11 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
     }
     for_each_task([&](int32_t number, bool exists,
                       auto&& add) { memory.template for_each_root<Team>(number, exists, add); },
-                  [&](const Task& task, bool exists) {
-                    if (!exists) return;
-                    const int32_t site = memory.site_of(task.node),
-                                  root = is_whole ? site : find<Shared>(forest, site);
-                    InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
-                  });
+        [&](const Task& task, bool exists) {
+          if (!exists) return;
+          const int32_t site = memory.site_of(task.node), root = is_whole ? site : find<Shared>(forest, site);
+          InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
+        });
     __syncthreads();
     for_each_segment([&](int32_t number) {
       for (int plane = 0; plane < lattice.planes; ++plane) {
@@ -467,15 +457,15 @@ __device__ inline void sweep_boxes(const Replicas& replicas, const Updates& upda
 template <int axes, bool by_warp>
 __global__ void __launch_bounds__(kMostBoxThreads, 1)
     sweep_spins(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability, Bits64* spins,
-                Records records, int32_t* forest, uint32_t* arrived) {
+        Records records, int32_t* forest, uint32_t* arrived) {
   sweep_boxes<axes, by_warp, false>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
 template <int axes, int parts>
 __global__ void CONNCOMP_CLUSTER(parts) __launch_bounds__(kMostBoxThreads, 1)
     sweep_in_cluster(Replicas replicas, Updates updates, Boxes boxes, const Bits64* probability,
-                     Bits64* spins, Records records, int32_t* forest, uint32_t* arrived) {
+        Bits64* spins, Records records, int32_t* forest, uint32_t* arrived) {
   sweep_boxes<axes, true, true>(replicas, updates, boxes, probability, spins, records, forest, arrived);
 }
 
-}  // namespace conncomp
+}

@@ -23,20 +23,19 @@ struct SpinTiles {
   int32_t count[kLatticeAxes], log[kLatticeAxes];  // of tiles along each axis; of their sites
   BoxRows box;
 
-  __device__ int tiles() const { return count[0] * count[1] * count[2] * count[3]; }
-  __device__ int words() const { return box.rows * box.columns; }
+  int tiles() const { return count[0] * count[1] * count[2] * count[3]; }
+  int words() const { return box.rows * box.columns; }
 };
 
 // Where a row, or a site, of a tile lies.
-template <int axes>
-struct TilePlace {
+template <int axes> struct TilePlace {
   static constexpr int kFirst = kLatticeAxes - axes;
   const SpinTiles& tiles;
   const Lattice& lattice;
   int replica, number;      // of those of all replicas
   int begin[kLatticeAxes];  // of its sites
 
-  __device__ TilePlace(const SpinTiles& tiles, const Lattice& lattice, int number)
+  TilePlace(const SpinTiles& tiles, const Lattice& lattice, int number)
       : tiles(tiles), lattice(lattice), replica(number / tiles.tiles()), number(number), begin{} {
     int in_replica = number - replica * tiles.tiles();
 #pragma unroll
@@ -46,7 +45,7 @@ struct TilePlace {
     }
   }
   // The coordinates of a row of the tile, in the lattice; whether it is there.
-  __device__ bool find_row(int row, int (&at)[kRowAxis]) const {
+  bool find_row(int row, int (&at)[kRowAxis]) const {
     bool is_there = true;
 #pragma unroll
     for (int k = kRowAxis - 1; k >= 0; --k) {
@@ -58,20 +57,20 @@ struct TilePlace {
     }
     return is_there;
   }
-  __device__ int row_of(const int (&at)[kRowAxis]) const {
+  int row_of(const int (&at)[kRowAxis]) const {
     int row = 0;
 #pragma unroll
     for (int k = kFirst; k < kRowAxis; ++k) row = row * int(lattice.length[k]) + at[k];
     return row;
   }
-  __device__ int32_t site_of(int place) const {
+  int32_t site_of(int place) const {
     int at[kRowAxis];
     find_row(place >> tiles.log[kRowAxis], at);
     return row_of(at) * int32_t(lattice.length[kRowAxis]) + begin[kRowAxis] +
            (place & ((1 << tiles.log[kRowAxis]) - 1));
   }
   // The tile after this one along an axis, which may be the first one.
-  __device__ TilePlace next_along(int axis) const {
+  TilePlace next_along(int axis) const {
     TilePlace next = *this;
     int in_replica = 0;
 #pragma unroll
@@ -84,24 +83,22 @@ struct TilePlace {
     return next;
   }
   // Where places and words of the tile begin among those of all.
-  __device__ int64_t first_word() const { return int64_t(number) * tiles.words(); }
-  __device__ int64_t first_place() const { return first_word() * kWarp; }
-  __device__ const Bits32* of_replica(const Bits64* words, int64_t each) const {
+  int64_t first_word() const { return int64_t(number) * tiles.words(); }
+  int64_t first_place() const { return first_word() * kWarp; }
+  const Bits32* of_replica(const Bits64* words, int64_t each) const {
     return reinterpret_cast<const Bits32*>(words) + replica * 2 * each;
   }
-  __device__ int halves() const { return 2 * int(lattice.columns()); }
-  __device__ int first_half() const { return begin[kRowAxis] / kWarp; }
+  int halves() const { return 2 * int(lattice.columns()); }
 };
 
-template <int axes>
-struct WordOfTile {
+template <int axes> struct WordOfTile {
   int at[kRowAxis], half;
   bool is_there;
   int64_t number;  // of halves of words of an axis
 
-  __device__ WordOfTile(const TilePlace<axes>& tile, int word) {
+  WordOfTile(const TilePlace<axes>& tile, int word) {
     const int log_columns = tile.tiles.log[kRowAxis] - 5;
-    half = tile.first_half() + (word & ((1 << log_columns) - 1));
+    half = tile.begin[kRowAxis] / kWarp + (word & ((1 << log_columns) - 1));
     is_there = tile.find_row(word >> log_columns, at) && half * kWarp < int(tile.lattice.length[kRowAxis]);
     number = tile.row_of(at) * int64_t(tile.halves()) + half;
   }
@@ -109,8 +106,8 @@ struct WordOfTile {
 
 // The sites of a word that have bonds to other tiles, ahead or back, given its own bonds.
 template <int axes>
-__device__ inline Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word,
-                                     const Bits32 (&own)[axes], const Bits32* bonds) {
+Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTile<axes>& word, const Bits32 (&own)[axes],
+    const Bits32* bonds) {
   const Lattice& lattice = tile.lattice;
   const int64_t of_axis = 2 * lattice.words();
   Bits32 outer = 0;
@@ -145,7 +142,7 @@ __device__ inline Bits32 outer_bonds(const TilePlace<axes>& tile, const WordOfTi
 template <int axes>
 __global__ void __launch_bounds__(kMostTileThreads)
     label_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ bonds_of_all,
-               Place* __restrict__ labels_of_all, Bits32* __restrict__ marks_of_all, int32_t* forest) {
+        Place* __restrict__ labels_of_all, Bits32* __restrict__ marks_of_all, int32_t* forest) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(PairsOfPlaces, shared);
   using Labels = RowLabels<axes>;
@@ -195,19 +192,18 @@ struct OuterBond {
   static constexpr int kPlaceBits = 14;
   Bits32 bits;
 
-  __device__ OuterBond(int place, int other, int axis)
+  OuterBond(int place, int other, int axis)
       : bits(Bits32(place) | Bits32(other) << kPlaceBits | Bits32(axis) << 2 * kPlaceBits) {}
-  __device__ explicit OuterBond(Bits32 bits) : bits(bits) {}
-  __device__ int place() const { return bits & ((1 << kPlaceBits) - 1); }
-  __device__ int other() const { return bits >> kPlaceBits & ((1 << kPlaceBits) - 1); }
-  __device__ int axis() const { return bits >> 2 * kPlaceBits; }
+  explicit OuterBond(Bits32 bits) : bits(bits) {}
+  int place() const { return bits & ((1 << kPlaceBits) - 1); }
+  int other() const { return bits >> kPlaceBits & ((1 << kPlaceBits) - 1); }
+  int axis() const { return bits >> 2 * kPlaceBits; }
 };
 
 // A block a tile, by the bonds that lead to the next one along each axis.
 template <int axes>
-__global__ void __launch_bounds__(kMostTileThreads)
-    join_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ bonds_of_all,
-              const Place* __restrict__ label, int32_t* forest) {
+__global__ void __launch_bounds__(kMostTileThreads) join_rows(Replicas replicas, SpinTiles tiles,
+    const Bits64* __restrict__ bonds_of_all, const Place* __restrict__ label, int32_t* forest) {
   follow_launch();
   __shared__ TasksOfWarp<Bits32> lists[kMostTileThreads / kWarp];
   const Lattice& lattice = replicas.lattice;
@@ -222,7 +218,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
     const OuterBond bond(bits);
     const TilePlace<axes> other = tile.next_along(bond.axis());
     unite<Shared>(forest, tile.site_of(label[tile.first_place() + bond.place()]),
-                  other.site_of(label[other.first_place() + bond.other()]));
+        other.site_of(label[other.first_place() + bond.other()]));
   };
   int log_stride = tiles.log[kRowAxis];  // from a place to the next one along an axis
 #pragma unroll
@@ -257,10 +253,9 @@ __global__ void __launch_bounds__(kMostTileThreads)
 
 // A block a tile. Dynamic shared memory: lists, digits of roots for each word and plane, and places of words.
 template <int axes>
-__global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
-    flip_rows(Replicas replicas, SpinTiles tiles, const Bits64* __restrict__ coins_of_all,
-              const Place* __restrict__ label, const Bits32* __restrict__ marks, const int32_t* forest,
-              Bits64* __restrict__ new_spins) {
+__global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks) flip_rows(Replicas replicas,
+    SpinTiles tiles, const Bits64* __restrict__ coins_of_all, const Place* __restrict__ label,
+    const Bits32* __restrict__ marks, const int32_t* forest, Bits64* __restrict__ new_spins) {
   follow_launch();
   CONNCOMP_DYNAMIC_SHARED(uint32_t, shared);
   const Lattice& lattice = replicas.lattice;
@@ -304,7 +299,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
     const int word = first + lane();
     if (has_coins) {
       for (Bits32 marked = word < words ? marks[word] : 0; __any_sync(kAllLanes, marked != 0);
-           marked &= marked - 1)
+          marked &= marked - 1)
         count = list.add(count, marked != 0, word * kWarp + __ffs(int(marked)) - 1, set_state);
     } else {
       for (int k = 0; k < kWarp; ++k) {
@@ -326,8 +321,8 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks)
 #pragma unroll 1
     for (int k = 0; k < planes; ++k)
       Shared::store(byte + k * lattice.words() * int64_t(sizeof(Bits64)),
-                    uint8_t(roots.bits_in(digits + k * words) & inside));
+          uint8_t(roots.bits_in(digits + k * words) & inside));
   }
 }
 
-}  // namespace conncomp
+}

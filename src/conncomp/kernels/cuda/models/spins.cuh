@@ -20,51 +20,37 @@ struct Replicas {
   Bits64 seed;
   Bits32 step;
 
-  __device__ int64_t replica() const { return blockIdx.x / parts; }
-  __device__ Draws draws() const { return {seed, Bits64(first + replica()), step}; }
-  __device__ int64_t words_of_states() const { return lattice.words() * lattice.planes; }
-  template <class T>
-  __device__ T* at_replica(T* words, int64_t each) const {
-    return words + replica() * each;
-  }
+  int64_t replica() const { return blockIdx.x / parts; }
+  Draws draws() const { return {seed, Bits64(first + replica()), step}; }
+  int64_t words_of_states() const { return lattice.words() * lattice.planes; }
+  template <class T> T* at_replica(T* words, int64_t each) const { return words + replica() * each; }
 
   // Calls body(i) for those of so many that are this thread's.
-  template <class Body>
-  __device__ void for_each(int64_t count, Body&& body) const {
+  void for_each(int64_t count, auto&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
     for (int64_t i = part * blockDim.x + threadIdx.x; i < count; i += step_of_part) body(i);
   }
-  template <class Body>
-  __device__ void for_each_word(Body&& body) const {
-    for_each(lattice.words(), body);
-  }
+  void for_each_word(auto&& body) const { for_each(lattice.words(), body); }
   // For words of the bonds of each axis, of which a block has one: parts are a multiple of axes.
-  template <class Body>
-  __device__ void for_each_word_of_bonds(Body&& body) const {
+  void for_each_word_of_bonds(auto&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts / axes) * blockDim.x;
     for (int64_t word = part / axes * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
       body(word, int(part % axes));
   }
   // For words, by warps whose lanes call together; and for sites.
-  template <class Body>
-  __device__ void for_each_word_of_warp(Body&& body) const {
+  void for_each_word_of_warp(auto&& body) const {
     const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % parts;
     for (int64_t word = part * warps + threadIdx.x / kWarp; word < lattice.words(); word += parts * warps)
       body(word);
   }
-  template <class Body>
-  __device__ void for_each_site(Body&& body) const {
-    for_each(lattice.sites(), body);
-  }
+  void for_each_site(auto&& body) const { for_each(lattice.sites(), body); }
 };
 
-CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
-  return (lattice.sites() + kWordSites - 1) / kWordSites;
-}
+inline int64_t coin_words(const Lattice& lattice) { return (lattice.sites() + kWordSites - 1) / kWordSites; }
 
 constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
 
-__device__ inline int64_t warp_largest(int64_t number) {
+inline int64_t warp_largest(int64_t number) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
     if (beside > number) number = beside;
@@ -76,16 +62,16 @@ struct Records {
   int64_t* record;  // null if nothing is measured
   int64_t length;
 
-  __device__ void add(int64_t replica, int field, int64_t count) const {
+  void add(int64_t replica, int field, int64_t count) const {
     if (count != 0) Shared::fetch_add(record + replica * length + field, count);
   }
   // Adds the sum over the threads of the block, all of which call.
-  __device__ void add_block(int64_t replica, int field, int64_t count) const {
+  void add_block(int64_t replica, int field, int64_t count) const {
     count = block_sum<kMostSpinThreads>(count);
     if (threadIdx.x == 0) add(replica, field, count);
   }
   // Raises a field to the largest number of the warp's threads, all of which call.
-  __device__ void raise(int64_t replica, int field, int64_t number) const {
+  void raise(int64_t replica, int field, int64_t number) const {
     number = warp_largest(number);
     int64_t* const most = record + replica * length + field;
     if (lane() == 0 && number > Shared::load(most)) Shared::fetch_max(most, number);
@@ -97,8 +83,8 @@ struct SizeSums {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
 
-  __device__ static void begin_block() {}  // as others have shared memory
-  __device__ void add(Bits64 size, bool = false) {
+  static void begin_block() {}  // as others have shared memory
+  void add(Bits64 size, bool = false) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
     const Bits64 low = size * size, high = __umul64hi(size, size);
@@ -115,10 +101,9 @@ struct SizeSums {
     fourths[3] += int64_t(middle >> 32);
     fourths[4] += int64_t(high * high + cross_high + carry);
   }
-  __device__ bool any() const { return clusters != 0; }
+  bool any() const { return clusters != 0; }
   // Adds the sums of all threads of the block, which call together, to a record.
-  template <class Sums>
-  __device__ void add_block(const Sums& records, int64_t replica) const {
+  void add_block(const auto& records, int64_t replica) const {
     records.add_block(replica, kClusters, clusters);
     for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
     for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, fourths[k]);
@@ -126,19 +111,13 @@ struct SizeSums {
   }
 };
 
-template <class Word>
-__device__ inline void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
+template <class Word> void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
   for (int k = 0; k < planes; ++k)
     if (state >> k & 1) words[k * stride] |= sites;
 }
-__device__ inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
-  int state = 0;
-  for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
-  return state;
-}
 // Which of a word's bits have the digits of a state.
-__device__ inline Bits64 in_state(const Lattice& lattice, const Bits64* spins, int64_t word, int state,
-                                  Bits64 bits = ~Bits64(0)) {
+inline Bits64 in_state(
+    const Lattice& lattice, const Bits64* spins, int64_t word, int state, Bits64 bits = ~Bits64(0)) {
   for (int k = 0; k < lattice.planes; ++k) {
     const Bits64 digits = spins[k * lattice.words() + word];
     bits &= state >> k & 1 ? digits : ~digits;
@@ -162,7 +141,7 @@ __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, B
   });
 }
 
-__device__ inline void add_states(const Replicas& replicas, const Bits64* spins, const Records& records) {
+inline void add_states(const Replicas& replicas, const Bits64* spins, const Records& records) {
   const Lattice& lattice = replicas.lattice;
   for (int state = 0; state < lattice.states; ++state) {
     int64_t count = 0;
@@ -175,10 +154,9 @@ __device__ inline void add_states(const Replicas& replicas, const Bits64* spins,
 
 // Draws the bonds of all axes, unless null; counts these, satisfied ones, and sites in each state.
 template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
-                   const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records,
-                   bool count_active) {
+__global__ void __launch_bounds__(kSpinThreads) activate_bonds(Replicas replicas,
+    const Bits64* __restrict__ spins, const Bits64* __restrict__ probability, Bits64* __restrict__ bonds,
+    Records records, bool count_active) {
   follow_launch();
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
@@ -227,9 +205,7 @@ struct SpinAt {
   int64_t word;
   int bit;
 };
-template <class Body>
-__device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit,
-                                            Body&& body) {
+void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit, auto&& body) {
   int64_t stride = lattice.columns();
   for (int k = kRowAxis - 1; k >= 0; stride *= lattice.length[k], --k) {
     const int64_t at = place.at[k], last = lattice.length[k] - 1;
@@ -248,9 +224,8 @@ __device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPl
 // Offers the sites of a class new states; other threads change only bits of its sites, which are no
 // neighbours.
 template <int = 0>
-__global__ void __launch_bounds__(kSpinThreads)
-    update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
-                 Bits64* spins) {
+__global__ void __launch_bounds__(kSpinThreads) update_class(
+    Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance, Bits64* spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t words = lattice.words();
@@ -266,7 +241,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     const WordPlace place = place_of(lattice, word);
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + place.column * kWordSites;
     for (Bits64 sites = sites_of_class(lattice, place.at, place.column, site_class); sites != 0;
-         sites &= sites - 1) {
+        sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;
       const PhiloxBlock drawn = draws(kMetropolis, Bits64(first + bit));
       const int old = state_at({word, bit});
@@ -291,8 +266,8 @@ __global__ void __launch_bounds__(kSpinThreads)
     offer_flips(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance, Bits64* spins) {
   const Lattice& lattice = replicas.lattice;
   const int most_lost = 2 * replicas.axes;
-  const FlipOffer offer{replicas.draws(), site_class, replicas.at_replica(acceptance, most_lost + 1),
-                        most_lost};
+  const FlipOffer offer{
+      replicas.draws(), site_class, replicas.at_replica(acceptance, most_lost + 1), most_lost};
   spins = replicas.at_replica(spins, lattice.words());
   replicas.for_each(pairs_of(lattice.words()), [&](int64_t pair) {
     offer_pair<axes, whole>(
@@ -309,17 +284,15 @@ struct Updates {
   int32_t count, every, before;  // each `every`-th measures; so many are made since the last one that did
   int64_t record_stride;         // from one record of all replicas to the next
 
-  __device__ bool measures(int32_t update) const { return (update + before) % every == 0; }
-  __device__ Records records_of(const Records& records, int32_t update) const {
+  bool measures(int32_t update) const { return (update + before) % every == 0; }
+  Records records_of(const Records& records, int32_t update) const {
     return {records.record + (update + before) / every * record_stride, records.length};
   }
 };
 
 // Records what a thread counts of bonds, and the block's `sites` by states, whose words are dealt to threads.
-template <class ForEachWord>
-__device__ inline void record_words(const Records& records, int64_t replica, const Lattice& lattice,
-                                    const Bits64* spins, int32_t satisfied, int32_t active, int64_t sites,
-                                    ForEachWord&& for_each_word) {
+void record_words(const Records& records, int64_t replica, const Lattice& lattice, const Bits64* spins,
+    int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
   satisfied = warp_sum(satisfied), active = warp_sum(active);
   if (lane() == 0) records.add(replica, kSatisfied, satisfied), records.add(replica, kActive, active);
   if (threadIdx.x == 0) records.add(replica, kCounts, sites);
@@ -334,4 +307,4 @@ __device__ inline void record_words(const Records& records, int64_t replica, con
   }
 }
 
-}  // namespace conncomp
+}

@@ -11,9 +11,8 @@ namespace conncomp {
 
 // Adds to the records, from a field on, sums by component, wave, cosine and sine.
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads)
-    add_waves(Replicas replicas, Waves waves, const typename Kind::Spin* __restrict__ spins, Records records,
-              int32_t field) {
+__global__ void __launch_bounds__(kSpinThreads) add_waves(Replicas replicas, Waves waves,
+    const typename Kind::Spin* __restrict__ spins, Records records, int32_t field) {
   const Lattice& lattice = replicas.lattice;
   const Kind kind(lattice);
   spins = replicas.at_replica(spins, Kind::length(lattice));
@@ -39,7 +38,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // The label that most of 32 sites of a replica have, spread over it; all lanes of a warp call.
-__device__ inline int32_t common_label(const int32_t* label, int64_t sites) {
+inline int32_t common_label(const int32_t* label, int64_t sites) {
   const int32_t own = label[sites * lane() / kWarp];
   int count = 0;
   for (int k = 0; k < kWarp; ++k) count += __shfl_sync(kAllLanes, own, k) == own;
@@ -51,8 +50,7 @@ __device__ inline int32_t common_label(const int32_t* label, int64_t sites) {
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cluster_waves(Replicas replicas, Waves waves, int32_t wave,
-                      const typename Kind::Spin* __restrict__ spins, const int32_t* __restrict__ label,
-                      int64_t* sums) {
+        const typename Kind::Spin* __restrict__ spins, const int32_t* __restrict__ label, int64_t* sums) {
   const Lattice& lattice = replicas.lattice;
   const Kind kind(lattice);
   const auto mirror = kind.mirror(replicas.draws());
@@ -90,4 +88,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   Shared::fetch_add(sums + 2 * int64_t(common) + 1, sine_of_common);
 }
 
-}  // namespace conncomp
+}

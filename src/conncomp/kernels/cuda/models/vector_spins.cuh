@@ -20,7 +20,7 @@ struct ColumnOfWords {
   int32_t at[kColumnAxis];
 
   // That of a number, of columns of so many rows each; without rows beyond the last one.
-  __device__ ColumnOfWords(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
+  ColumnOfWords(const Lattice& lattice, Bits32 number, int32_t rows_of_column)
       : lattice(lattice),
         length(int32_t(lattice.length[kRowAxis])),
         rows(int32_t(lattice.length[kColumnAxis])) {
@@ -40,42 +40,37 @@ struct ColumnOfWords {
     row = first_row * length;
     word = first_row * int32_t(columns) + int32_t(column);
   }
-  __device__ static Bits32 pieces_of(const Lattice& lattice, int32_t rows_of_column) {
+  static Bits32 pieces_of(const Lattice& lattice, int32_t rows_of_column) {
     return Bits32((lattice.length[kColumnAxis] + rows_of_column - 1) / rows_of_column);
   }
-  __device__ static Bits32 count(const Lattice& lattice, int32_t rows_of_column) {
+  static Bits32 count(const Lattice& lattice, int32_t rows_of_column) {
     return Bits32(lattice.length[0] * lattice.length[1] * lattice.columns()) *
            pieces_of(lattice, rows_of_column);
   }
 
-  __device__ static int half() { return lane() / kLanesOfWord; }
-  __device__ static int bit(int k) { return k * kLanesOfWord + lane() % kLanesOfWord; }
-  __device__ bool has(int k) const { return bit(k) < sites; }
+  static int half() { return lane() / kLanesOfWord; }
+  static int bit(int k) { return k * kLanesOfWord + lane() % kLanesOfWord; }
+  bool has(int k) const { return bit(k) < sites; }
   // The first site of a row, along the column axis; the word of a row.
-  __device__ int32_t site_of(int32_t y) const { return row + y * length; }
-  __device__ int32_t word_of(int32_t y) const { return word + y * int32_t(lattice.columns()); }
+  int32_t site_of(int32_t y) const { return row + y * length; }
+  int32_t word_of(int32_t y) const { return word + y * int32_t(lattice.columns()); }
   // The row after one along the column axis; -1 if there is none.
-  __device__ int32_t row_after(int32_t y) const {
-    return y + 1 < rows ? y + 1 : lattice.closes(kColumnAxis) ? 0 : -1;
-  }
+  int32_t row_after(int32_t y) const { return y + 1 < rows ? y + 1 : lattice.closes(kColumnAxis) ? 0 : -1; }
   // Whether there are next sites along an axis before, and how far they are.
-  __device__ bool has_next(int axis) const {
-    return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis);
-  }
-  __device__ int32_t to_next(int axis) const {
+  bool has_next(int axis) const { return at[axis] + 1 < lattice.length[axis] || lattice.closes(axis); }
+  int32_t to_next(int axis) const {
     const int32_t stride = rows * length * (axis == 0 ? int32_t(lattice.length[1]) : 1);
     return at[axis] + 1 < lattice.length[axis] ? stride : -at[axis] * stride;
   }
   // Where in the row the site after one of the word is; -1 if there is none.
-  __device__ int32_t next_in_row(int k) const {
+  int32_t next_in_row(int k) const {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
   // The next sites' values: from the lane beside, or make(place in the row) at the end of a word. All lanes
   // call.
-  template <class T, class Make>
-  __device__ void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing,
-                            Make&& make) const {
+  template <class T>
+  void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing, auto&& make) const {
     const int beside = (lane() & ~(kLanesOfWord - 1)) | ((lane() + 1) & (kLanesOfWord - 1));
     T shifted[kSitesOfLane];
 #pragma unroll
@@ -91,12 +86,10 @@ struct ColumnOfWords {
   }
 
  private:
-  template <class T>
-  __device__ static T shuffled(const T& value, int from) {
+  template <class T> static T shuffled(const T& value, int from) {
     return T(__shfl_sync(kAllLanes, +value, from));  // of four bytes at least
   }
-  template <int n>
-  __device__ static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
+  template <int n> static Cartesian<n> shuffled(const Cartesian<n>& value, int from) {
     Cartesian<n> other;
     for (int k = 0; k < n; ++k) other.of[k] = __shfl_sync(kAllLanes, value.of[k], from);
     return other;
@@ -104,8 +97,7 @@ struct ColumnOfWords {
 };
 
 // Calls body(column) for the columns of this half of a warp; all lanes call together.
-template <class Body>
-__device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of_column, Body&& body) {
+void for_each_column(const Replicas& replicas, int32_t rows_of_column, auto&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
                count = ColumnOfWords::count(replicas.lattice, rows_of_column),
                step = 2 * warps * Bits32(replicas.parts);
@@ -114,8 +106,7 @@ __device__ inline void for_each_column(const Replicas& replicas, int32_t rows_of
 }
 
 // The mirror of an update, which one thread of a block draws; all threads call.
-template <class Kind>
-__device__ inline typename Kind::Mirror mirror_of_block(const Draws& draws) {
+template <class Kind> typename Kind::Mirror mirror_of_block(const Draws& draws) {
   __shared__ typename Kind::Mirror mirror;
   if (threadIdx.x == 0) mirror = Kind::mirror(draws(kMirror, 0));
   __syncthreads();
@@ -137,9 +128,8 @@ constexpr int kBlocksThatDraw = resident_blocks(kSpinThreads) < 10 ? resident_bl
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
     draw_vector_bonds(Replicas replicas, int32_t rows_of_column,
-                      const typename Kind::Spin* __restrict__ spins,
-                      const BondStrength* __restrict__ strengths, int32_t negative,
-                      Bits64* __restrict__ bonds, Records records) {
+        const typename Kind::Spin* __restrict__ spins, const BondStrength* __restrict__ strengths,
+        int32_t negative, Bits64* __restrict__ bonds, Records records) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const BondStrength strength = strengths[replicas.replica()];
@@ -179,9 +169,8 @@ __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
     for (int32_t k = 0; k < rows_of_column; ++k) {
       const int32_t y = column.begin + k, first = column.site_of(y), after = column.row_after(y);
       const bool exists = y < column.end;
-      column.take_next(p, q, 0, [&](int32_t place) {
-        return exists ? Kind::projection(mirror, spins[first + place]) : 0;
-      });
+      column.take_next(p, q, 0,
+          [&](int32_t place) { return exists ? Kind::projection(mirror, spins[first + place]) : 0; });
       draw(y, kRowAxis, p, q);
       if (axes < 2) continue;
       project(next, exists && after >= 0, column.site_of(after));
@@ -202,7 +191,7 @@ __global__ void __launch_bounds__(kSpinThreads, kBlocksThatDraw)
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     reflect_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
-                    const Bits64* __restrict__ reflected, typename Kind::Spin* __restrict__ new_spins) {
+        const Bits64* __restrict__ reflected, typename Kind::Spin* __restrict__ new_spins) {
   const auto mirror = mirror_of_block<Kind>(replicas.draws());
   const int64_t sites = replicas.lattice.sites();
   spins = replicas.at_replica(spins, sites);
@@ -223,15 +212,13 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // What a thread has counted. Products of the four sites of a row fit into 32 bits.
-template <class Kind>
-struct VectorCounts {
+template <class Kind> struct VectorCounts {
   using Vector = Cartesian<Kind::kComponents>;
   int64_t magnetisation[Kind::kComponents], along[kLatticeAxes], crossed[kLatticeAxes * Kind::kRotations],
       vortices;
 
   // Adds what pairs of spins along an axis tell; a missing spin is the vector 0.
-  template <int n>
-  __device__ void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
+  template <int n> void add_pairs(int axis, const Vector (&a)[n], const Vector (&b)[n]) {
     int32_t product = 0, cross[Kind::kRotations] = {};
 #pragma unroll
     for (int k = 0; k < n; ++k) {
@@ -243,8 +230,7 @@ struct VectorCounts {
 #pragma unroll
     for (int r = 0; r < Kind::kRotations; ++r) crossed[axis * Kind::kRotations + r] += cross[r];
   }
-  template <class Sums>
-  __device__ void add_block(const Sums& records, int64_t replica, int axes) const {
+  void add_block(const auto& records, int64_t replica, int axes) const {
     int64_t products = 0;
     for (int c = 0; c < Kind::kComponents; ++c)
       records.add_block(replica, kMagnetisation + c, magnetisation[c]);
@@ -263,9 +249,8 @@ struct VectorCounts {
 };
 
 template <class Kind>
-__global__ void __launch_bounds__(kSpinThreads, 6)
-    count_vectors(Replicas replicas, int32_t rows_of_column, const typename Kind::Spin* __restrict__ spins,
-                  Records records) {
+__global__ void __launch_bounds__(kSpinThreads, 6) count_vectors(Replicas replicas, int32_t rows_of_column,
+    const typename Kind::Spin* __restrict__ spins, Records records) {
   using Spin = typename Kind::Spin;
   using Vector = Cartesian<Kind::kComponents>;
   const Lattice& lattice = replicas.lattice;
@@ -285,8 +270,8 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
     };
     const auto take_beside = [&](const Spin(&of)[kSitesOfLane], Spin(&beside)[kSitesOfLane], bool exists,
                                  int32_t first) {
-      column.take_next(of, beside, Spin(0),
-                       [&](int32_t place) { return exists ? spins[first + place] : Spin(0); });
+      column.take_next(
+          of, beside, Spin(0), [&](int32_t place) { return exists ? spins[first + place] : Spin(0); });
     };
     Vector own[kSitesOfLane], beside[kSitesOfLane], next[kSitesOfLane];
     Spin spin[kSitesOfLane], right[kSitesOfLane], below[kSitesOfLane], corner[kSitesOfLane];
@@ -301,9 +286,8 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
 #pragma unroll
         for (int k = 0; k < kSitesOfLane; ++k)
           if (exists) counts.magnetisation[c] += measured_component(own[k].of[c]);
-      column.take_next(own, beside, Vector{}, [&](int32_t place) {
-        return exists ? Kind::components(spins[first + place]) : Vector{};
-      });
+      column.take_next(own, beside, Vector{},
+          [&](int32_t place) { return exists ? Kind::components(spins[first + place]) : Vector{}; });
       if (exists) counts.add_pairs(kRowAxis, own, beside);
       if (axes < 2) continue;
       const bool has_after = exists && after >= 0;
@@ -331,9 +315,8 @@ __global__ void __launch_bounds__(kSpinThreads, 6)
 }
 
 template <class Kind, class Index>
-__global__ void __launch_bounds__(kSpinThreads)
-    add_projections(Replicas replicas, const typename Kind::Spin* __restrict__ spins,
-                    const Index* __restrict__ label, int64_t* sums) {
+__global__ void __launch_bounds__(kSpinThreads) add_projections(Replicas replicas,
+    const typename Kind::Spin* __restrict__ spins, const Index* __restrict__ label, int64_t* sums) {
   const auto mirror = mirror_of_block<Kind>(replicas.draws());
   const int64_t sites = replicas.lattice.sites();
   spins = replicas.at_replica(spins, sites);
@@ -348,4 +331,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-}  // namespace conncomp
+}

@@ -34,7 +34,7 @@ struct ChunkMemory {
   Bits32* draw;  // which Philox block has the numbers of a site's bonds, times 4, and which of its words
   uint8_t *bonds, *has;
 
-  __device__ ChunkMemory(int64_t* memory, int32_t chunk, int axes, bool clusters) : sum(memory) {
+  ChunkMemory(int64_t* memory, int32_t chunk, int axes, bool clusters) : sum(memory) {
     int32_t* free = reinterpret_cast<int32_t*>(memory + (clusters ? chunk : 0));
     const auto take = [&] { return (free += chunk) - chunk; };
 #pragma unroll
@@ -46,7 +46,7 @@ struct ChunkMemory {
     has = bonds + chunk;
   }
   // Finds where a site of the replica lies, the one of a place in the chunk.
-  __device__ void place(const Lattice& lattice, int axes, int32_t site, int32_t local) const {
+  void place(const Lattice& lattice, int axes, int32_t site, int32_t local) const {
     Bits32 rest = Bits32(site);
     int32_t stride = 1, exist = 0, beside = 0;
 #pragma unroll
@@ -69,14 +69,14 @@ struct ChunkMemory {
     has[local] = uint8_t(exist | beside << kLatticeAxes);
   }
   // The active bonds of a site but for what makes runs.
-  __device__ int to_follow(int32_t site) const {
+  int to_follow(int32_t site) const {
     const int all = bonds[site] & (kJoined - 1);
     return bonds[site] & kJoined ? all & ~kAlongRow : all;
   }
 };
 
 // The number of 32 bits of a bond along an axis, given ``ChunkMemory.draw``.
-__device__ inline Bits32 drawn_number(const Draws& draws, int axis, Bits32 draw) {
+inline Bits32 drawn_number(const Draws& draws, int axis, Bits32 draw) {
   const PhiloxBlock block = draws(kVectorBond, Bits64(draw / 4), axis);
   const Bits32 low = draw & 1 ? block.word[1] : block.word[0],
                high = draw & 1 ? block.word[3] : block.word[2];
@@ -88,15 +88,13 @@ struct TotalsOfBlock {
   int64_t* totals;
   Records records;
 
-  __device__ void add_block(int64_t, int field, int64_t count) const {
+  void add_block(int64_t, int field, int64_t count) const {
     count = warp_sum(count);
     if (lane() == 0 && count != 0) InBlock::fetch_add(totals + field, count);
   }
-  __device__ void raise(int64_t replica, int field, int64_t number) const {
-    records.raise(replica, field, number);
-  }
+  void raise(int64_t replica, int field, int64_t number) const { records.raise(replica, field, number); }
   // Adds them to a record when all threads of the block have met since, and clears them.
-  __device__ void add_to_record(int64_t replica) const {
+  void add_to_record(int64_t replica) const {
     for (int field = int(threadIdx.x); field < kVectorFields; field += int(blockDim.x)) {
       records.add(replica, field, totals[field]);
       totals[field] = 0;
@@ -113,7 +111,7 @@ struct SweepMemory {
 template <class Kind>
 __global__ void __launch_bounds__(kSweepThreads, 1)
     sweep_vectors(Replicas replicas, VectorUpdates updates, const BondStrength* strengths,
-                  typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
+        typename Kind::Spin* spins, SweepMemory memory, Records records, uint32_t* arrived) {
   using Vector = Cartesian<Kind::kComponents>;
   using Spin = typename Kind::Spin;
   CONNCOMP_DYNAMIC_SHARED(int64_t, shared);
@@ -289,4 +287,4 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
   if (updates.clusters && measures(updates.count - 1)) measure_clusters(updates.count - 1);
 }
 
-}  // namespace conncomp
+}

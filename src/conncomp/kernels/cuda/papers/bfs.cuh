@@ -22,7 +22,7 @@ struct BfsSearches {
 template <class Index>
 __global__ void __launch_bounds__(kBfsThreads)
     bfs_start(int64_t vertices, Index* __restrict__ roots, uint8_t* __restrict__ frontier,
-              uint8_t* __restrict__ next_frontier, BfsSearches* searches, int64_t* last_change) {
+        uint8_t* __restrict__ next_frontier, BfsSearches* searches, int64_t* last_change) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     roots[v] = -1;
     frontier[v] = next_frontier[v] = 0;
@@ -34,10 +34,9 @@ __global__ void __launch_bounds__(kBfsThreads)
 }
 
 template <class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kMostBfsThreads, resident_blocks(kMostBfsThreads))
-    bfs_sweep(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-              Index* roots, uint8_t* __restrict__ frontier, uint8_t* next_frontier, int64_t* last_change,
-              int64_t sweep) {
+__global__ void __launch_bounds__(kMostBfsThreads, resident_blocks(kMostBfsThreads)) bfs_sweep(
+    int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* roots,
+    uint8_t* __restrict__ frontier, uint8_t* next_frontier, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool reached = false;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
@@ -57,9 +56,8 @@ __global__ void __launch_bounds__(kMostBfsThreads, resident_blocks(kMostBfsThrea
 
 // Starts the next search if the present one has ended. One block of kSeekThreads.
 template <class Index>
-__global__ void __launch_bounds__(kSeekThreads)
-    bfs_seek(int64_t vertices, Index* roots, uint8_t* next_frontier, BfsSearches* searches,
-             int64_t* last_change, int64_t sweep) {
+__global__ void __launch_bounds__(kSeekThreads) bfs_seek(int64_t vertices, Index* roots,
+    uint8_t* next_frontier, BfsSearches* searches, int64_t* last_change, int64_t sweep) {
   __shared__ int64_t source;
   if (has_changed(last_change, sweep)) return;
   int64_t begin = searches->first_candidate;
@@ -83,4 +81,4 @@ __global__ void __launch_bounds__(kSeekThreads)
   report_change(last_change, sweep);
 }
 
-}  // namespace conncomp
+}

@@ -16,9 +16,8 @@ constexpr int kRowThreads = 64;
 // `__grid_constant__` spares each thread a copy of the grid, whose axes are indexed.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kRowThreads)
-    propagate_along(const __grid_constant__ Grid<rank> grid, Rule rule, int32_t axis, int32_t direction,
-                    const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
-                    int64_t sweep) {
+    propagate_along(const __grid_constant__ CellGrid<rank> grid, Rule rule, int32_t axis, int32_t direction,
+        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change, int64_t sweep) {
   using Site = typename Rule::Site;
   const int64_t length = grid.axes[axis].length, rows = grid.cells() / length;
   if (!is_due(last_change, sweep)) return;
@@ -50,4 +49,4 @@ __global__ void __launch_bounds__(kRowThreads)
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

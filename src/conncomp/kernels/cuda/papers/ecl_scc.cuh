@@ -15,10 +15,9 @@ constexpr int kEclSccThreads = 512;
 
 // In the first round all vertices start with themselves; in others, where `vertices` is 0, the ends of arcs.
 template <class Vertex>
-__global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
-    ecl_scc_start(int64_t vertices, int64_t arcs, const Vertex* __restrict__ sources,
-                  const Vertex* __restrict__ targets, Extremes<Vertex> extremes, int64_t* last_change,
-                  int64_t* kept, int64_t* components) {
+__global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads)) ecl_scc_start(
+    int64_t vertices, int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
+    Extremes<Vertex> extremes, int64_t* last_change, int64_t* kept, int64_t* components) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) extremes.reset(Vertex(v));
   for (int64_t arc = grid_thread(); vertices == 0 && arc < arcs; arc += grid_threads())
     for (int end = 0; end < 2; ++end) extremes.reset(end == 0 ? sources[arc] : targets[arc]);
@@ -31,7 +30,7 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
 template <class Vertex>
 __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
     ecl_scc_sweep(int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
-                  Extremes<Vertex> extremes, int64_t* last_change, int64_t sweep) {
+        Extremes<Vertex> extremes, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   sweep_in_block([&] {
@@ -46,10 +45,9 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
 
 // Copies the arcs whose ends are alike and not settled, in any order.
 template <class Vertex>
-__global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
-    ecl_scc_drop(int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
-                 Extremes<Vertex> extremes, Vertex* __restrict__ kept_sources,
-                 Vertex* __restrict__ kept_targets, int64_t* kept) {
+__global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads)) ecl_scc_drop(int64_t arcs,
+    const Vertex* __restrict__ sources, const Vertex* __restrict__ targets, Extremes<Vertex> extremes,
+    Vertex* __restrict__ kept_sources, Vertex* __restrict__ kept_targets, int64_t* kept) {
   for (int64_t row = grid_thread() - lane(); row < arcs; row += grid_threads()) {
     const int64_t arc = row + lane();
     const Vertex u = arc < arcs ? sources[arc] : 0, v = arc < arcs ? targets[arc] : 0;
@@ -72,4 +70,4 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
     roots[v] = Index(extremes.component(Vertex(v)));
 }
 
-}  // namespace conncomp
+}

@@ -14,7 +14,7 @@ constexpr int kMostEdgePropagationThreads = 512;
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kMostEdgePropagationThreads, resident_blocks(kMostEdgePropagationThreads))
     edge_propagation(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
-                     const Vertex* __restrict__ dst, Index* labels, int64_t* last_change, int64_t sweep) {
+        const Vertex* __restrict__ dst, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads())
@@ -22,4 +22,4 @@ __global__ void __launch_bounds__(kMostEdgePropagationThreads, resident_blocks(k
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

@@ -16,8 +16,7 @@
 namespace conncomp {
 
 // Laid out as in few_cluster.py. Seeds are numbered by replica and tile.
-template <class Index>
-struct Growths {
+template <class Index> struct Growths {
   Index* owner;   // of each site: the seed that has claimed it, or -1
   Index* above;   // of each seed: a forest of those in one cluster
   Index* lowest;  // the smallest site of its part, or of the cluster once that is settled
@@ -25,8 +24,7 @@ struct Growths {
   int64_t seeds, owners;
 };
 
-template <class Index>
-__global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> growths) {
+template <class Index> __global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> growths) {
   const int64_t thread = grid_thread(), threads = grid_threads();
   for (int64_t i = thread; i < growths.owners; i += threads) growths.owner[i] = -1;
   for (int64_t i = thread; i < growths.seeds; i += threads) {
@@ -35,14 +33,13 @@ __global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> gro
   }
 }
 
-template <class Index>
-struct Growth {
+template <class Index> struct Growth {
   const Growths<Index>& growths;
   Index seed;
   Index* owner;
 
   // Claims a site, or unites the clusters if another seed has it. Returns whether it is new.
-  __device__ bool claim(int64_t site) const {
+  bool claim(int64_t site) const {
     Index held = Current::load(owner + site);
     if (held == Index(-1)) held = Current::compare_exchange(owner + site, Index(-1), seed);
     if (held == Index(-1)) return true;
@@ -52,8 +49,7 @@ struct Growth {
 };
 
 // Calls body(site, axis, neighbour) for the bonds of a site with those after it and before it.
-template <class Body>
-__device__ inline void for_each_bond_at(const Lattice& lattice, int64_t site, Body&& body) {
+void for_each_bond_at(const Lattice& lattice, int64_t site, auto&& body) {
   int64_t stride = 1, quotient = site;
   for (int axis = kRowAxis; axis >= 0; --axis) {
     const int64_t length = lattice.length[axis], at = quotient % length;
@@ -69,9 +65,8 @@ __device__ inline void for_each_bond_at(const Lattice& lattice, int64_t site, Bo
 }
 
 template <class Index>
-__global__ void __launch_bounds__(1024)
-    grow_clusters(Replicas replicas, ChoiceTiles tiles, Growths<Index> growths,
-                  const Bits64* __restrict__ all_spins, const Bits64* __restrict__ probability) {
+__global__ void __launch_bounds__(1024) grow_clusters(Replicas replicas, ChoiceTiles tiles,
+    Growths<Index> growths, const Bits64* __restrict__ all_spins, const Bits64* __restrict__ probability) {
   const Lattice& lattice = replicas.lattice;
   const int64_t sites = lattice.sites(), tiles_of_lattice = tiles.count(lattice);
   Index* const queue = growths.queue + blockIdx.x * sites;
@@ -95,11 +90,11 @@ __global__ void __launch_bounds__(1024)
       if (taken == waiting) break;
       for (int64_t i = taken + threadIdx.x; i < waiting; i += blockDim.x) {
         const int64_t site = queue[i];
-        const int state = state_at(lattice, spins, place_of_site(lattice, site));
+        const int state = state_at(lattice, spins, {lattice, site});
         if (Index(site) < lowest) lowest = Index(site);
         for_each_bond_at(lattice, site, [&](int64_t bond, int axis, int64_t neighbour) {
-          if (state_at(lattice, spins, place_of_site(lattice, neighbour)) != state) return;
-          if (!is_active(draws, place_of_site(lattice, bond), axis, probability[replica])) return;
+          if (state_at(lattice, spins, {lattice, neighbour}) != state) return;
+          if (!is_active(draws, {lattice, bond}, axis, probability[replica])) return;
           if (growth.claim(neighbour)) queue[InBlock::fetch_add(&put, int64_t(1))] = Index(neighbour);
         });
       }
@@ -119,9 +114,8 @@ __global__ void __launch_bounds__(kSpinThreads) settle_growths(Growths<Index> gr
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kSpinThreads)
-    flip_growths(Replicas replicas, Growths<Index> growths, Choice choice, const Bits64* __restrict__ spins,
-                 Bits64* __restrict__ new_spins) {
+__global__ void __launch_bounds__(kSpinThreads) flip_growths(Replicas replicas, Growths<Index> growths,
+    Choice choice, const Bits64* __restrict__ spins, Bits64* __restrict__ new_spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t words = lattice.words();
@@ -145,4 +139,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-}  // namespace conncomp
+}

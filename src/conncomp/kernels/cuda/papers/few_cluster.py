@@ -59,7 +59,7 @@ class WaveFronts:
         ``Choice`` of ``clusters.cuh``.
         """
         gpu, lattice, index = self._gpu, self._replicas.lattice, self._index
-        each = int(np.prod(np.array(lattice.shape) // tiles["edge"][-lattice.ndim :]))
+        each = int(np.prod(np.array(lattice.shape) // tiles["length"][-lattice.ndim :]))
         seeds, owners = each * self._replicas.count, lattice.sites * self._replicas.count
         threads = threads_of_block(gpu, seeds)
         room = gpu.free_memory() // SHARE // (lattice.sites * index.itemsize)

@@ -21,10 +21,9 @@ constexpr int kPresent = 3, kKinds = 4;
 
 // Begins a round; in the first all vertices are in one class.
 template <class Vertex>
-__global__ void __launch_bounds__(kDividing)
-    divide_start(int64_t vertices, int64_t round, Vertex* __restrict__ classes,
-                 uint32_t* __restrict__ reached, Vertex* __restrict__ smallest, int64_t* last_change,
-                 int64_t* left, int64_t* components) {
+__global__ void __launch_bounds__(kDividing) divide_start(int64_t vertices, int64_t round,
+    Vertex* __restrict__ classes, uint32_t* __restrict__ reached, Vertex* __restrict__ smallest,
+    int64_t* last_change, int64_t* left, int64_t* components) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (round == 0) classes[v] = 0;
     reached[v] = 0;
@@ -35,21 +34,19 @@ __global__ void __launch_bounds__(kDividing)
   *left = *components = 0;
 }
 
-__device__ inline bool set_bit(uint32_t* entry, uint32_t bit) {
+inline bool set_bit(uint32_t* entry, uint32_t bit) {
   if (Shared::load(entry) & bit) return false;
   Shared::fetch_or(entry, bit);
   return true;
 }
 
-template <class Vertex>
-__device__ inline bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
+template <class Vertex> bool is_inside(const Vertex* classes, Vertex u, Vertex v) {
   return u != v && classes[u] >= 0 && classes[u] == classes[v];
 }
 
 template <class Vertex>
-__global__ void __launch_bounds__(kDividing)
-    divide_mark(int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
-                const Vertex* __restrict__ classes, uint32_t* reached) {
+__global__ void __launch_bounds__(kDividing) divide_mark(int64_t arcs, const Vertex* __restrict__ sources,
+    const Vertex* __restrict__ targets, const Vertex* __restrict__ classes, uint32_t* reached) {
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Vertex u = sources[arc], v = targets[arc];
     if (!is_inside(classes, u, v)) continue;
@@ -60,9 +57,8 @@ __global__ void __launch_bounds__(kDividing)
 
 // Settles vertices that lack one kind of arc, and finds the smallest other vertex of each class.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kDividing)
-    divide_trim(int64_t vertices, Vertex* __restrict__ classes, uint32_t* __restrict__ reached,
-                Vertex* smallest, Index* __restrict__ roots) {
+__global__ void __launch_bounds__(kDividing) divide_trim(int64_t vertices, Vertex* __restrict__ classes,
+    uint32_t* __restrict__ reached, Vertex* smallest, Index* __restrict__ roots) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (classes[v] < 0) continue;
     if (reached[v] == kReachedAndReaching) {
@@ -77,9 +73,8 @@ __global__ void __launch_bounds__(kDividing)
 
 // Names each class by its smallest vertex, and starts both searches there.
 template <class Vertex>
-__global__ void __launch_bounds__(kDividing)
-    divide_seek(int64_t vertices, Vertex* __restrict__ classes, uint32_t* __restrict__ reached,
-                const Vertex* __restrict__ smallest) {
+__global__ void __launch_bounds__(kDividing) divide_seek(int64_t vertices, Vertex* __restrict__ classes,
+    uint32_t* __restrict__ reached, const Vertex* __restrict__ smallest) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (classes[v] < 0) continue;
     classes[v] = smallest[kPresent * vertices + classes[v]];
@@ -90,7 +85,7 @@ __global__ void __launch_bounds__(kDividing)
 template <class Vertex>
 __global__ void __launch_bounds__(kDividing)
     divide_sweep(int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
-                 const Vertex* __restrict__ classes, uint32_t* reached, int64_t* last_change, int64_t sweep) {
+        const Vertex* __restrict__ classes, uint32_t* reached, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
@@ -104,9 +99,8 @@ __global__ void __launch_bounds__(kDividing)
 
 // Settles what both searches reached, and finds the smallest vertex of each new class.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kDividing)
-    divide_split(int64_t vertices, Vertex* __restrict__ classes, const uint32_t* __restrict__ reached,
-                 Vertex* smallest, Index* __restrict__ roots, int64_t* left) {
+__global__ void __launch_bounds__(kDividing) divide_split(int64_t vertices, Vertex* __restrict__ classes,
+    const uint32_t* __restrict__ reached, Vertex* smallest, Index* __restrict__ roots, int64_t* left) {
   bool is_left = false;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (classes[v] < 0) continue;
@@ -122,11 +116,10 @@ __global__ void __launch_bounds__(kDividing)
 }
 
 template <class Vertex>
-__global__ void __launch_bounds__(kDividing)
-    divide_move(int64_t vertices, Vertex* __restrict__ classes, const uint32_t* __restrict__ reached,
-                const Vertex* __restrict__ smallest) {
+__global__ void __launch_bounds__(kDividing) divide_move(int64_t vertices, Vertex* __restrict__ classes,
+    const uint32_t* __restrict__ reached, const Vertex* __restrict__ smallest) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
     if (classes[v] >= 0) classes[v] = smallest[reached[v] * vertices + classes[v]];
 }
 
-}  // namespace conncomp
+}

@@ -18,13 +18,11 @@ namespace conncomp {
 constexpr int kEquivalenceThreads = 256;
 
 // A grid, and the cells of a block along the last two axes. Laid out as in hawick_arrays.py.
-template <int rank>
-struct CellBlocks {
-  Grid<rank> grid;
+template <int rank> struct CellBlocks {
+  CellGrid<rank> grid;
   int32_t width, height;
 
-  template <class Index, class Body>
-  __device__ void for_each_cell(Body&& body) const {
+  template <class Index> void for_each_cell(auto&& body) const {
     conncomp::for_each_cell<Index>(grid, width, height, body);
   }
 };
@@ -32,7 +30,7 @@ struct CellBlocks {
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     equivalence_start(CellBlocks<rank> blocks, Rule rule, const typename Rule::Value* __restrict__ values,
-                      Index* __restrict__ labels, Index* __restrict__ reference, int64_t* last_change) {
+        Index* __restrict__ labels, Index* __restrict__ reference, int64_t* last_change) {
   blocks.template for_each_cell<Index>([&](const Cell<rank, Index>& cell) {
     labels[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
     reference[cell.index] = cell.index;
@@ -41,10 +39,9 @@ __global__ void __launch_bounds__(1024)
 }
 
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(1024)
-    equivalence_scan(CellBlocks<rank> blocks, Rule rule, const typename Rule::Value* __restrict__ values,
-                     const Index* __restrict__ labels, Index* reference, int64_t stores, int64_t* last_change,
-                     int64_t sweep) {
+__global__ void __launch_bounds__(1024) equivalence_scan(CellBlocks<rank> blocks, Rule rule,
+    const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels, Index* reference,
+    int64_t stores, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   blocks.template for_each_cell<Index>([&](const Cell<rank, Index>& cell) {
@@ -67,9 +64,8 @@ __global__ void __launch_bounds__(1024)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kEquivalenceThreads)
-    equivalence_analyse(int64_t cells, const Index* __restrict__ labels, Index* reference,
-                        const int64_t* last_change, int64_t sweep) {
+__global__ void __launch_bounds__(kEquivalenceThreads) equivalence_analyse(int64_t cells,
+    const Index* __restrict__ labels, Index* reference, const int64_t* last_change, int64_t sweep) {
   if (!has_changed(last_change, sweep)) return;
   for (int64_t i = grid_thread(); i < cells; i += grid_threads())
     if (labels[i] == Index(i)) find<Shared, Jump::kSingle>(reference, Index(i));
@@ -78,7 +74,7 @@ __global__ void __launch_bounds__(kEquivalenceThreads)
 template <class Index>
 __global__ void __launch_bounds__(kEquivalenceThreads)
     equivalence_relabel(int64_t cells, Index* __restrict__ labels, const Index* __restrict__ reference,
-                        const int64_t* last_change, int64_t sweep) {
+        const int64_t* last_change, int64_t sweep) {
   if (!has_changed(last_change, sweep)) return;
   for (int64_t i = grid_thread(); i < cells; i += grid_threads()) {
     const Index label = labels[i];
@@ -88,4 +84,4 @@ __global__ void __launch_bounds__(kEquivalenceThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -11,26 +11,19 @@
 
 namespace conncomp {
 
-using PlaneSteps = Steps<2>;
-
-template <int rank>
-__device__ inline int code_in_array(int plane_code) {
-  return Steps<rank>::kNoStep - PlaneSteps::kNoStep + plane_code;
-}
+using PlaneSteps = StepCodes<2>;
 
 // The neighbours in the block that the cell at x, y is linked to, by codes of PlaneSteps.
 template <class Rule, int rank, class Index>
-__device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& rule,
-                                          const BlockOfCells<rank, Index>& block,
-                                          const Cell<rank, Index>& cell, int x, int y,
-                                          const typename Rule::Value* __restrict__ values) {
+uint16_t links_in_block(const CellGrid<rank>& grid, const Rule& rule, const BlockOfCells<rank, Index>& block,
+    const Cell<rank, Index>& cell, int x, int y, const typename Rule::Value* __restrict__ values) {
   const auto site = rule.site(values, cell.offset);
   uint16_t links = 0;
 #pragma unroll
   for (int code = 0; code < PlaneSteps::kSteps; ++code) {
     const int dy = PlaneSteps::step(code, 1), dx = PlaneSteps::step(code, 0);
     const bool inside = x + dx >= 0 && x + dx < block.columns && y + dy >= 0 && y + dy < block.rows;
-    if (!inside || !grid.neighbours.has(code_in_array<rank>(code))) continue;
+    if (!inside || !grid.neighbours.has(StepCodes<rank>::kNoStep - PlaneSteps::kNoStep + code)) continue;
     Neighbour<Index> neighbour{cell.index, cell.offset, dy != 0 ? 1 : 0, code > PlaneSteps::kNoStep};
     neighbour.offset += dy * grid.axes[rank - 2].value_stride + dx * grid.axes[rank - 1].value_stride;
     links |= uint16_t(linked_to(rule, values, site, neighbour) << code);
@@ -41,9 +34,8 @@ __device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& ru
 // Shared memory: an Index and 16 bits per cell of a block.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    propagate_in_blocks(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
-                        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
-                        int64_t sweep) {
+    propagate_in_blocks(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
+        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change, int64_t sweep) {
   CONNCOMP_DYNAMIC_SHARED(Index, block_labels);
   uint16_t* links = reinterpret_cast<uint16_t*>(block_labels + width * height);
   if (!is_due(last_change, sweep)) return;
@@ -82,4 +74,4 @@ __global__ void __launch_bounds__(1024)
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

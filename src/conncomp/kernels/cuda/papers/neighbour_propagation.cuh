@@ -11,9 +11,9 @@ namespace conncomp {
 
 // Only a cell's own thread writes its label, and only a lower one.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
-                                                  const typename Rule::Value* __restrict__ values,
-                                                  Index* labels, int64_t* last_change, int64_t sweep) {
+__global__ void __launch_bounds__(1024)
+    propagate(CellGrid<rank> grid, Rule rule, int32_t width, int32_t height,
+        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
@@ -27,4 +27,4 @@ __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, in
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

@@ -9,35 +9,22 @@
 
 namespace conncomp {
 
-struct SitePlace {
-  int64_t word;
-  int bit;
-};
-__device__ inline SitePlace place_of_site(const Lattice& lattice, int64_t site) {
-  const int64_t length = lattice.length[kRowAxis], x = site % length;
-  return {site / length * lattice.columns() + x / kWordSites, int(x % kWordSites)};
-}
-__device__ inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
-  return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);
-}
-
 // The next site in a direction along an axis of some stride, or -1; `at` is the site's place there.
-__device__ inline int64_t next_site(const Lattice& lattice, int64_t site, int axis, int64_t at,
-                                    int64_t stride, int direction) {
+inline int64_t next_site(
+    const Lattice& lattice, int64_t site, int axis, int64_t at, int64_t stride, int direction) {
   const int64_t length = lattice.length[axis], to = at + direction;
   if (to >= 0 && to < length) return site + direction * stride;
   return lattice.closes(axis) ? site - direction * (length - 1) * stride : -1;
 }
 
-__device__ inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits64 probability) {
+inline bool is_active(const Draws& draws, const SitePlace& place, int axis, Bits64 probability) {
   return bernoulli(draws, Bits64(place.word), axis, probability, Bits64(1) << place.bit) != 0;
 }
 
 template <int height, int width>
-__global__ void __launch_bounds__(kSpinThreads)
-    activate_sites(Replicas replicas, const Bits64* __restrict__ spins,
-                   const Bits64* __restrict__ probability, uint8_t* __restrict__ bonds_of_site,
-                   Records records, bool count_active) {
+__global__ void __launch_bounds__(kSpinThreads) activate_sites(Replicas replicas,
+    const Bits64* __restrict__ spins, const Bits64* __restrict__ probability,
+    uint8_t* __restrict__ bonds_of_site, Records records, bool count_active) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t replica = replicas.replica();
@@ -56,7 +43,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       const int64_t row = first_row + k / width, column = first_column + k % width;
       if (row >= rows || column >= columns) continue;
       const int64_t site = (plane * rows + row) * columns + column;
-      const SitePlace place = place_of_site(lattice, site);
+      const SitePlace place(lattice, site);
       const int state = state_at(lattice, spins, place);
       int site_bonds = 0;
       int64_t stride = 1, quotient = site;
@@ -65,7 +52,7 @@ __global__ void __launch_bounds__(kSpinThreads)
         const int64_t next = next_site(lattice, site, axis, quotient % length, stride, 1);
         quotient /= length;
         stride *= length;
-        if (next < 0 || state_at(lattice, spins, place_of_site(lattice, next)) != state) continue;
+        if (next < 0 || state_at(lattice, spins, {lattice, next}) != state) continue;
         ++satisfied;
         if (!is_active(draws, place, axis, active_with)) continue;
         ++active;
@@ -79,4 +66,4 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (count_active) records.add_block(replica, kActive, active);
 }
 
-}  // namespace conncomp
+}

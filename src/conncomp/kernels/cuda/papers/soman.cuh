@@ -20,8 +20,7 @@ namespace conncomp {
 constexpr int kSomanThreads = 256;
 
 // The root of a vertex at some moment of this sweep, or before it.
-template <bool kFollows, class Index>
-__device__ inline Index soman_root(const Index* parent, Index v) {
+template <bool kFollows, class Index> Index soman_root(const Index* parent, Index v) {
   Index ancestor = Shared::load(parent + v);
   if constexpr (kFollows)
     for (Index next; (next = Shared::load(parent + ancestor)) != ancestor; ancestor = next) {
@@ -32,8 +31,7 @@ __device__ inline Index soman_root(const Index* parent, Index v) {
 enum class Hook { kRoots, kParents, kEnds };
 
 // Stores a parent; `lowers` says that all stores of the sweep lower their entries.
-template <bool kOutermost, class Index>
-__device__ inline void soman_store(Index* entry, Index target, bool lowers) {
+template <bool kOutermost, class Index> void soman_store(Index* entry, Index target, bool lowers) {
   if constexpr (!kOutermost)
     Shared::store(entry, target);
   else if (lowers)
@@ -43,10 +41,9 @@ __device__ inline void soman_store(Index* entry, Index target, bool lowers) {
 }
 
 template <Hook kHook, bool kFollows, bool kOutermost, class Vertex, class Index>
-__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
-    soman_hook(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
-               const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent,
-               int64_t* last_change, int64_t sweep) {
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads)) soman_hook(
+    const int64_t* __restrict__ edges, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
+    uint8_t* __restrict__ marked, Index* parent, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   const bool larger_is_child = sweep % 2 == 0;
   bool unmarked = false;
@@ -77,14 +74,13 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     Index ancestor = Shared::load(parent + v);
     for (Index parent_of_ancestor; (parent_of_ancestor = Shared::load(parent + ancestor)) != ancestor;
-         ancestor = parent_of_ancestor)
+        ancestor = parent_of_ancestor)
       Shared::store(parent + v, parent_of_ancestor);
   }
 }
 
 // Whether parents lead from a vertex into a circle: Brent's search.
-template <class Index>
-__device__ inline bool soman_circles(const Index* parent, Index v) {
+template <class Index> bool soman_circles(const Index* parent, Index v) {
   Index passed = v;
   for (int64_t steps = 1, next_mark = 1;; ++steps) {
     const Index above = Shared::load(parent + v);
@@ -109,10 +105,9 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
 
 // Unmarks the edges between stagnant trees, which are flat; sweep 0 is due if there are any.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
-    soman_send_back(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
-                    const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, const Index* parent,
-                    int64_t* last_change) {
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads)) soman_send_back(
+    const int64_t* __restrict__ edges, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
+    uint8_t* __restrict__ marked, const Index* parent, int64_t* last_change) {
   bool unmarked = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
     if (Shared::load(parent + Index(src[edge])) == Shared::load(parent + Index(dst[edge]))) continue;
@@ -149,4 +144,4 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   add_for_block(roots_of_thread, components);
 }
 
-}  // namespace conncomp
+}

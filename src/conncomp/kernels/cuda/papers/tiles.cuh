@@ -18,47 +18,41 @@ namespace conncomp {
 constexpr int kTileThreads = 256;
 
 // Sites of a tile are in C order; later neighbours lie in these directions.
-template <int rank>
-constexpr int kDirections = Steps<rank>::kNoStep;
+template <int rank> constexpr int kDirections = StepCodes<rank>::kNoStep;
 
-template <int rank>
-__device__ inline int code_of(int direction) {
-  return Steps<rank>::kNoStep + 1 + direction;
-}
+template <int rank> int code_of(int direction) { return StepCodes<rank>::kNoStep + 1 + direction; }
 
-template <int rank, class Index>
-struct Tile {
+template <int rank, class Index> struct Tile {
   Cell<rank, Index> first;
   int log;
 
-  __device__ int sites() const { return 1 << (log * rank); }
-  __device__ int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
-  __device__ int distance(int direction) const {
+  int sites() const { return 1 << (log * rank); }
+  int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
+  int distance(int direction) const {
     int distance = 0;
 #pragma unroll
     for (int a = rank - 1; a >= 0; --a)
-      distance = (distance << log) + Steps<rank>::step(code_of<rank>(direction), a);
+      distance = (distance << log) + StepCodes<rank>::step(code_of<rank>(direction), a);
     return distance;
   }
-  __device__ bool inside(const Grid<rank>& grid, int site) const {
+  bool inside(const CellGrid<rank>& grid, int site) const {
     bool all = true;
     for (int k = 0; k < rank; ++k) all &= first.at[k] + at(site, k) < grid.axes[k].length;
     return all;
   }
-  __device__ Index index(const Grid<rank>& grid, int site) const {
+  Index index(const CellGrid<rank>& grid, int site) const {
     Index index = first.index;
     for (int k = 0; k < rank; ++k) index += Index(at(site, k)) * Index(grid.axes[k].index_stride);
     return index;
   }
-  __device__ int64_t offset(const Grid<rank>& grid, int site) const {
+  int64_t offset(const CellGrid<rank>& grid, int site) const {
     int64_t offset = first.offset;
     for (int k = 0; k < rank; ++k) offset += at(site, k) * grid.axes[k].value_stride;
     return offset;
   }
 };
 
-template <class Index, int rank, class Body>
-__device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
+template <class Index, int rank> void for_each_tile(const CellGrid<rank>& grid, int log, auto&& body) {
   for_each_part<Index>(
       grid, [=](int) { return int64_t(1) << log; },
       [&](const Cell<rank, Index>& first) {
@@ -70,9 +64,8 @@ __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& bod
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
 // foreground to later sites, so the first site of a component is foreground even if values have changed.
 template <class Rule, int rank, class Index>
-__device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
-                                  const typename Rule::Value* __restrict__ values, const Index* labels,
-                                  uint16_t* links) {
+void find_links(const CellGrid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
+    const typename Rule::Value* __restrict__ values, const Index* labels, uint16_t* links) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     uint16_t directions = 0;
     if (tile.inside(grid, site) && labels[tile.index(grid, site)] >= 0) {
@@ -85,14 +78,14 @@ __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, cons
         int64_t neighbour_offset = offset;
 #pragma unroll
         for (int a = 0; a < rank; ++a) {
-          const int k = rank - 1 - a, step = Steps<rank>::step(code, a), x = tile.at(site, k) + step;
+          const int k = rank - 1 - a, step = StepCodes<rank>::step(code, a), x = tile.at(site, k) + step;
           if (step == 0) continue;
           inside &= x >= 0 && x < 1 << tile.log && tile.first.at[k] + x < grid.axes[k].length;
           neighbour_offset += step * grid.axes[k].value_stride;
         }
         if (inside && grid.neighbours.has(code) &&
-            rule.linked(values, from, rule.site(values, neighbour_offset), Steps<rank>::highest_axis(code),
-                        true))
+            rule.linked(
+                values, from, rule.site(values, neighbour_offset), StepCodes<rank>::highest_axis(code), true))
           directions |= uint16_t(1 << direction);
       }
     }
@@ -101,9 +94,8 @@ __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, cons
 }
 
 // Writes the labels of a tile; root(site) is the first site of its component.
-template <int rank, class Index, class Root>
-__device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels,
-                                  Root&& root) {
+template <int rank, class Index>
+void write_tile(const CellGrid<rank>& grid, const Tile<rank, Index>& tile, Index* labels, auto&& root) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     if (!tile.inside(grid, site)) continue;
     const Index index = tile.index(grid, site);
@@ -113,9 +105,8 @@ __device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index
 
 // Shared memory per site: a label, two bytes of the queue, and links.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kWarp)
-    local_bfs(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
-              Index* labels) {
+__global__ void __launch_bounds__(kWarp) local_bfs(CellGrid<rank> grid, Rule rule, int32_t log,
+    const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, start_of);
   uint16_t* queue = reinterpret_cast<uint16_t*>(start_of + sites);
@@ -149,8 +140,7 @@ __global__ void __launch_bounds__(kWarp)
 }
 
 // One thread's forest: tree[root] is minus the size of a tree, others are parents. Returns a site's root.
-template <class Entry>
-__device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
+template <class Entry> Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   Entry root = site;
   while (tree[root] >= 0) root = tree[root];
   while (compresses && site != root) {
@@ -161,8 +151,7 @@ __device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   return root;
 }
 
-template <class Entry>
-__device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
+template <class Entry> void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
   if (a == b) return;
   const bool keeps_a = by_size ? tree[a] <= tree[b] : a < b;
   const Entry root = keeps_a ? a : b, child = keeps_a ? b : a;
@@ -173,9 +162,8 @@ __device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, 
 
 // Shared memory per site: an entry of the forest, the first site of a tree, and links.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kWarp)
-    local_union_find(Grid<rank> grid, Rule rule, int32_t log, bool by_size, bool compresses,
-                     const typename Rule::Value* __restrict__ values, Index* labels) {
+__global__ void __launch_bounds__(kWarp) local_union_find(CellGrid<rank> grid, Rule rule, int32_t log,
+    bool by_size, bool compresses, const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, tree);
   int* first = tree + sites;
@@ -199,9 +187,8 @@ __global__ void __launch_bounds__(kWarp)
 // `square`: a thread has 2 x 2 sites; else one or several along the first axis. Shared memory per site: a
 // label and links.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(1024)
-    local_self_label(Grid<rank> grid, Rule rule, int32_t log, bool square,
-                     const typename Rule::Value* __restrict__ values, Index* labels) {
+__global__ void __launch_bounds__(1024) local_self_label(CellGrid<rank> grid, Rule rule, int32_t log,
+    bool square, const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank), threads = int(blockDim.x), thread = int(threadIdx.x);
   CONNCOMP_DYNAMIC_SHARED(int, first);  // of the component, as far as is known
   uint16_t* links = reinterpret_cast<uint16_t*>(first + sites);
@@ -228,18 +215,17 @@ __global__ void __launch_bounds__(1024)
 
 // Planes of sites on borders between tiles, across each axis: at first, first + spacing, ..., or at the end
 // of the axis. Laid out as in tiles.py.
-template <int rank>
-struct Seams {
+template <int rank> struct Seams {
   int64_t first, spacing;
   int64_t planes[rank];
 
   // Whether these are where axes close.
-  __device__ bool close() const { return spacing == 1; }
+  bool close() const { return spacing == 1; }
 };
 
 // Calls body(number, cell, axis) for the sites of the seams, each across an axis.
-template <class Index, int rank, class Body>
-__device__ inline void for_each_at_seams(const Grid<rank>& grid, const Seams<rank>& seams, Body&& body) {
+template <class Index, int rank>
+void for_each_at_seams(const CellGrid<rank>& grid, const Seams<rank>& seams, auto&& body) {
   int64_t total = 0;
   for (int k = 0; k < rank; ++k) total += seams.planes[k] * (grid.cells() / grid.axes[k].length);
   for (int64_t number = grid_thread(); number < total; number += grid_threads()) {
@@ -258,19 +244,17 @@ __device__ inline void for_each_at_seams(const Grid<rank>& grid, const Seams<ran
   }
 }
 
-template <class Index>
-struct RootPair {
+template <class Index> struct RootPair {
   Index a, b;
 };
 
 // Stores the local roots at both ends of each bond that leaves the seams at pairs[s], pairs[s + total], ...;
 // -1 for no bond. `__grid_constant__` spares threads a copy of what is indexed.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kTileThreads)
-    prepare_relax(const __grid_constant__ Grid<rank> grid, Rule rule,
-                  const __grid_constant__ Seams<rank> seams, int32_t neighbours, int64_t total,
-                  const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
-                  RootPair<Index>* __restrict__ pairs) {
+__global__ void __launch_bounds__(kTileThreads) prepare_relax(const __grid_constant__ CellGrid<rank> grid,
+    Rule rule, const __grid_constant__ Seams<rank> seams, int32_t neighbours, int64_t total,
+    const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
+    RootPair<Index>* __restrict__ pairs) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t number, const Cell<rank, Index>& cell, int axis) {
     const Index label = labels[cell.index];
     int64_t slot = number;
@@ -288,9 +272,8 @@ __global__ void __launch_bounds__(kTileThreads)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kTileThreads)
-    relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t* last_change,
-          int64_t sweep) {
+__global__ void __launch_bounds__(kTileThreads) relax(int64_t count,
+    const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
@@ -300,17 +283,16 @@ __global__ void __launch_bounds__(kTileThreads)
   report_changes(last_change, sweep, changed);
 }
 
-template <Jump jump, class Index>
-__device__ inline void unite_by(Index* labels, Index a, Index b) {
+template <Jump jump, class Index> void unite_by(Index* labels, Index a, Index b) {
   const Index above_a = Shared::load(labels + a), above_b = Shared::load(labels + b);
   if (above_a == above_b) return;
-  hook<Shared>(labels, find_from<Shared, jump>(labels, a, above_a),
-               find_from<Shared, jump>(labels, b, above_b));
+  hook<Shared>(
+      labels, find_from<Shared, jump>(labels, a, above_a), find_from<Shared, jump>(labels, b, above_b));
 }
 
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    sew(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
+    sew(const __grid_constant__ CellGrid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
         Jump jump, const typename Rule::Value* __restrict__ values, Index* labels) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t, const Cell<rank, Index>& cell, int axis) {
     if (Shared::load(labels + cell.index) < 0) return;
@@ -337,18 +319,17 @@ __global__ void __launch_bounds__(kTileThreads)
   }
 }
 
-template <int rank, class Index>
-struct TileGroup {
+template <int rank, class Index> struct TileGroup {
   Cell<rank, Index> first;
   Index end[rank];
 
-  __device__ TileGroup(const Grid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
+  TileGroup(const CellGrid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
     for (int k = 0; k < rank; ++k) {
       const int64_t length = grid.axes[k].length;
       end[k] = Index(length - first.at[k] < side ? length : first.at[k] + side);
     }
   }
-  __device__ bool holds(const Grid<rank>& grid, Index index) const {
+  bool holds(const CellGrid<rank>& grid, Index index) const {
     const Index within = index % Index(grid.cells_of_item());
     for (int k = 0; k < rank; ++k) {
       const Index at = within / Index(grid.axes[k].index_stride) % Index(grid.axes[k].length);
@@ -357,8 +338,7 @@ struct TileGroup {
     return true;
   }
   // Calls body(cell) for the sites of a plane across an axis.
-  template <class Body>
-  __device__ void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, Body&& body) const {
+  void for_each_of_plane(const CellGrid<rank>& grid, int axis, Index plane, auto&& body) const {
     int64_t sites = 1;
     for (int k = 0; k < rank; ++k) sites *= k == axis ? 1 : end[k] - first.at[k];
     for (int64_t number = 0; number < sites; ++number) {
@@ -378,10 +358,9 @@ struct TileGroup {
 
 // A thread goes through the seams of its groups of `side` sites; others wait for their level.
 template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kWarp)
-    sew_by_size(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
-                int64_t side, bool compresses, const typename Rule::Value* __restrict__ values, Index* tree,
-                Index* labels) {
+__global__ void __launch_bounds__(kWarp) sew_by_size(const __grid_constant__ CellGrid<rank> grid, Rule rule,
+    const __grid_constant__ Seams<rank> seams, int64_t side, bool compresses,
+    const typename Rule::Value* __restrict__ values, Index* tree, Index* labels) {
   if (threadIdx.x != 0) return;
   for_each_part<Index>(
       grid, [=](int) { return side; },
@@ -424,4 +403,4 @@ __global__ void __launch_bounds__(kTileThreads) flatten_tiles(int64_t sites, Ind
   }
 }
 
-}  // namespace conncomp
+}

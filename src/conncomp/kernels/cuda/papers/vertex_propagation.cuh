@@ -24,11 +24,11 @@ struct Frontiers {
 
 // `sorted` lists vertices by degree, for kSorted.
 template <RowsOfBlock rows, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kMostVertexPropagationThreads,
-                                  resident_blocks(kMostVertexPropagationThreads))
+__global__ void __launch_bounds__(
+    kMostVertexPropagationThreads, resident_blocks(kMostVertexPropagationThreads))
     vertex_propagation(int64_t vertices, const Pointer* __restrict__ indptr,
-                       const Vertex* __restrict__ indices, const int64_t* __restrict__ sorted, Index* labels,
-                       Frontiers frontiers, int64_t* last_change, int64_t sweep) {
+        const Vertex* __restrict__ indices, const int64_t* __restrict__ sorted, Index* labels,
+        Frontiers frontiers, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   const auto lower = [&](int64_t v, Index label) {
@@ -73,4 +73,4 @@ __global__ void __launch_bounds__(kMostVertexPropagationThreads,
   report_changes(last_change, sweep, changed);
 }
 
-}  // namespace conncomp
+}

@@ -30,7 +30,7 @@ struct alignas(16) IdSlot {
   uint32_t word, unused;
 };
 
-__device__ inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
+inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
 
 struct IdTable {
   uint64_t drawn, factor;
@@ -38,7 +38,7 @@ struct IdTable {
   IdSlot* slots;
 
   // The slot of an id, which the id takes if it has none; -1 if there is no room within reach.
-  __device__ int64_t take(uint64_t id) const {
+  int64_t take(uint64_t id) const {
     const uint64_t key = mix(id ^ drawn);
     if (key == kFreeSlot) return -1;
     return KeyTable<uint64_t, IdSlot>{{factor}, int(bits), kFreeSlot, slots}.take(key);
@@ -51,7 +51,7 @@ struct IdRows {
   const uint64_t* right;
 
   // Its owner may change an id: only its number depends on it.
-  __device__ uint64_t operator[](int64_t place) const {
+  uint64_t operator[](int64_t place) const {
     if (!right) return Shared::load(left + place);
     return Shared::load((place & 1 ? right : left) + place / 2);
   }
@@ -76,9 +76,8 @@ __global__ void __launch_bounds__(kInterningThreads)
 
 // roots[place] becomes the id's first place, or -1 if it has a number.
 template <int = 0>
-__global__ void __launch_bounds__(kInterningThreads)
-    list_firsts(int64_t places, const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots,
-                int32_t* __restrict__ roots) {
+__global__ void __launch_bounds__(kInterningThreads) list_firsts(int64_t places,
+    const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots, int32_t* __restrict__ roots) {
   for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
     const uint32_t seen = found[place];
     roots[place] = seen < kUnknown ? -1 : int32_t(slots[seen - kUnknown].word - kUnknown);
@@ -90,8 +89,7 @@ __global__ void __launch_bounds__(kInterningThreads)
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,
-               const int32_t* __restrict__ counts, int32_t* __restrict__ numbers,
-               uint64_t* __restrict__ new_ids) {
+        const int32_t* __restrict__ counts, int32_t* __restrict__ numbers, uint64_t* __restrict__ new_ids) {
   for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
     const uint32_t seen = found[place];
     int32_t number = int32_t(seen);
@@ -123,4 +121,4 @@ __global__ void __launch_bounds__(kInterningThreads)
   }
 }
 
-}  // namespace conncomp
+}

@@ -155,8 +155,7 @@ class PercolationRuns {
 };
 
 // An element leads to kSteps sites: a bond to one, a site to all; 0 if numbers differ or are rare.
-template <class Packed, int kSteps>
-class Percolation : PercolationRuns {
+template <class Packed, int kSteps> class Percolation : PercolationRuns {
  public:
   static constexpr bool kOfBonds = kSteps == 1;
   static constexpr int kMostSteps = kSteps == 0 ? kMostNeighbours : kSteps;
@@ -340,8 +339,7 @@ class Percolation : PercolationRuns {
 };
 
 // Calls body(type_identity) with the smallest nodes for windings: 64 bits but for 3-D of 10^9 sites.
-template <int kSteps, class Body>
-void with_periods(const PercolationLattice& lattice, Body&& body) {
+template <int kSteps> void with_periods(const PercolationLattice& lattice, auto&& body) {
   constexpr int kStepsOfWide = kSteps == 1 || kSteps == 8 ? kSteps : 0;
   const int width = Periods(lattice.lattice, lattice.links_over_end()).width;
   if (width <= 32) return body(std::type_identity<Percolation<Bits32, kSteps>>());
@@ -367,24 +365,23 @@ struct Sweep {
 };
 
 // The sums of a batch follow those of the one before.
-inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, const SweepSeries& series,
-                      int64_t* wraps) {
+inline void run_sweep(
+    const PercolationLattice& lattice, const Sweep& sweep, const SweepSeries& series, int64_t* wraps) {
   with_percolation(lattice, [&]<class Runs>(std::type_identity<Runs>) {
     parallel_for(sweep.batches, [&](int64_t batch) {
       Runs percolation(lattice);
       SweepSeries batch_series = series;
       batch_series.sums += batch * kSweepFields * (series.end - series.begin);
       for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
-        percolation.run(sweep.seed, Bits32(sweep.first_run + run), batch_series,
-                        wraps + run * (lattice.axes + 1));
+        percolation.run(
+            sweep.seed, Bits32(sweep.first_run + run), batch_series, wraps + run * (lattice.axes + 1));
     });
   });
 }
 
 inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, Bits64 first_replica,
-                                int64_t replicas, Bits32 step, Bits64 probability, bool certain,
-                                Bits64* words) {
-  const Replicas all{lattice.lattice, seed, first_replica, replicas};
+    int64_t replicas, Bits32 step, Bits64 probability, bool certain, Bits64* words) {
+  const LatticeReplicas all{lattice.lattice, seed, first_replica, replicas};
   const int64_t columns = lattice.lattice.columns(),
                 words_of_replica = lattice.planes() * lattice.lattice.words();
   Strips(all).for_each([&](const Strip& strip) {
@@ -397,14 +394,14 @@ inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, 
           first[word] = lattice.cells_with(place_of(lattice.lattice, word), kind);
         if (!certain)
           activate(all.draws(strip.replica, step), begin * columns, axis, probability,
-                   (end - begin) * columns, first + begin * columns, kOccupied);
+              (end - begin) * columns, first + begin * columns, kOccupied);
       });
     }
   });
 }
 
-inline void measure_configurations(const PercolationLattice& lattice, int64_t replicas, const Bits64* words,
-                                   int64_t* records) {
+inline void measure_configurations(
+    const PercolationLattice& lattice, int64_t replicas, const Bits64* words, int64_t* records) {
   const int64_t words_of_replica = lattice.planes() * lattice.lattice.words();
   with_percolation(lattice, [&]<class Runs>(std::type_identity<Runs>) {
     parallel_for(replicas, [&](int64_t replica) {
@@ -413,4 +410,4 @@ inline void measure_configurations(const PercolationLattice& lattice, int64_t re
   });
 }
 
-}  // namespace conncomp
+}

@@ -33,10 +33,7 @@ struct Periods {
       width += bits[k];
     }
   }
-  template <class Packed>
-  Packed unit(int axis) const {
-    return Packed(1) << shift[axis];
-  }
+  template <class Packed> Packed unit(int axis) const { return Packed(1) << shift[axis]; }
   // A packed integer of any type has no bits beyond the last axis but by its sign.
   std::array<int64_t, kLatticeAxes> unpack(unsigned __int128 packed) const {
     std::array<int64_t, kLatticeAxes> along{};
@@ -73,8 +70,7 @@ inline void prefetch_line(const void* address) {
 //   another site      | the parent      | the site's periods, as seen from the parent           |
 //                     +-----------------+-------------------------------------------------------+
 // A larger root has a smaller first number; sizes are added as they are.
-template <class Packed>
-class ClusterNode {
+template <class Packed> class ClusterNode {
  public:
   static ClusterNode empty() { return {kEmpty, 0}; }
   static ClusterNode single() { return {-1, 0}; }
@@ -88,8 +84,6 @@ class ClusterNode {
   void skip_parent(const ClusterNode& parent) {
     *this = {parent.parent_or_size_, Packed(periods_or_basis_ + parent.periods_or_basis_)};
   }
-  // Any site's parent, or site 0.
-  int32_t parent_or_first() const { return std::max(parent_or_size_, 0); }
 
   int64_t size() const { return -int64_t(parent_or_size_); }
   bool is_larger(const ClusterNode& root) const { return parent_or_size_ < root.parent_or_size_; }
@@ -130,8 +124,10 @@ class WindingClusters {
   bool has(int64_t site) const { return !nodes_[site].is_empty(); }
 
   void prefetch(int64_t site) const { prefetch_line(nodes_.data() + site); }
-  // The parent of a site that was prefetched; without one, a line in use, as a branch takes longer.
-  void prefetch_parent(int64_t site) const { prefetch_line(nodes_.data() + nodes_[site].parent_or_first()); }
+  // The parent of a site that was prefetched; without one, site 0, as a branch takes longer.
+  void prefetch_parent(int64_t site) const {
+    prefetch_line(nodes_.data() + std::max(nodes_[site].parent(), 0));
+  }
 
   struct Place {
     int64_t root;
@@ -220,4 +216,4 @@ class WindingClusters {
   std::vector<WindingBasis> bases_;
 };
 
-}  // namespace conncomp
+}

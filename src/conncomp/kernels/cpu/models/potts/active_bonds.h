@@ -13,8 +13,8 @@ using BondSource = FunctionRef<void(int64_t replica, int64_t word, int64_t count
 class ActiveBonds {
  public:
   // Counts bonds in `tally`, unless it is null. With a source the rest of what decides on bonds is unused.
-  ActiveBonds(const Replicas& replicas, int64_t replica, const Bits64* words, Bits32 step, Bits64 probability,
-              SpinTally* tally, const BondSource* source)
+  ActiveBonds(const LatticeReplicas& replicas, int64_t replica, const Bits64* words, Bits32 step,
+      Bits64 probability, SpinTally* tally, const BondSource* source)
       : lattice_(replicas.lattice),
         replica_(replica),
         spins_(source ? nullptr : replicas.spins(words, replica)),
@@ -92,4 +92,4 @@ class ChunkBonds {
   std::vector<Bits64> along_, before_[kRowAxis];
 };
 
-}  // namespace conncomp
+}

@@ -21,7 +21,7 @@ class Cells {
   static int64_t memory(const Lattice& lattice) { return lattice.words() * words_of_cell(lattice); }
 
   Cells(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
-        Bits64* cells)
+      Bits64* cells)
       : Cells(lattice, update, cells) {
     draws_ = draws;
     probability_ = probability;
@@ -72,8 +72,8 @@ class Cells {
       if (source_)
         (*source_)(replica_, word, 1, axis, bonds);
       else
-        *bonds = activate_word(draws_, Bits64(word), axis, probability_,
-                               satisfied_bonds(lattice_, spins_, place, axis));
+        *bonds = activate_word(
+            draws_, Bits64(word), axis, probability_, satisfied_bonds(lattice_, spins_, place, axis));
     }
     cell[kVisited] = cell[kWaiting] = 0;
     cell[kUpdate] = update_;
@@ -98,9 +98,8 @@ class CellMemory {
   }
 
   // Calls body(replica, number, cells) for each replica, in parallel; always with the same size of cells.
-  template <class Body>
-  static void for_each_replica(std::optional<CellMemory>& memory, int64_t of_replica, int64_t replicas,
-                               Body&& body) {
+  static void for_each_replica(
+      std::optional<CellMemory>& memory, int64_t of_replica, int64_t replicas, auto&& body) {
     const Parts parts(replicas, 1);
     if (!memory || memory->parts_ < parts.parts) memory.emplace(of_replica, parts.parts);
     const Bits64 before = memory->numbers_;
@@ -120,24 +119,6 @@ class CellMemory {
 inline int64_t site_at(const Lattice& lattice, int64_t word, int bit) {
   return word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites + bit;
 }
-struct SitePlace {
-  int64_t word;
-  int bit;
-
-  SitePlace(const Lattice& lattice, int64_t site) {
-    const int64_t row = site / lattice.length[kRowAxis], x = site % lattice.length[kRowAxis];
-    word = row * lattice.columns() + x / kWordSites;
-    bit = int(x % kWordSites);
-  }
-};
-
-inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
-  int state = 0;
-  for (int k = 0; k < lattice.planes; ++k)
-    state |= int(spins[k * lattice.words() + place.word] >> place.bit & 1) << k;
-  return state;
-}
-
 inline void set_state(const Lattice& lattice, Bits64* spins, int64_t word, Bits64 sites, int state) {
   for (int k = 0; k < lattice.planes; ++k) {
     Bits64& digits = spins[k * lattice.words() + word];
@@ -145,35 +126,12 @@ inline void set_state(const Lattice& lattice, Bits64* spins, int64_t word, Bits6
   }
 }
 
-struct Tiles {
-  int64_t length[kLatticeAxes];
-
-  int64_t count(const Lattice& lattice) const {
-    int64_t tiles = 1;
-    for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / length[k];
-    return tiles;
-  }
-  int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
-    Bits64 sites = 1;
-    for (int64_t edge : length) sites *= Bits64(edge);
-    int64_t in_tile = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
-    for (int k = kLatticeAxes - 1; k >= 0; --k) {
-      const int64_t tiles = lattice.length[k] / length[k];
-      site += (tile % tiles * length[k] + in_tile % length[k]) * stride;
-      tile /= tiles;
-      in_tile /= length[k];
-      stride *= lattice.length[k];
-    }
-    return site;
-  }
-};
-
 struct ChoiceRule {
-  Tiles tiles;
+  ChoiceTiles tiles;
   bool certain;  // or else `flip` is the probability
   Bits64 flip;
 
   bool flips(const ClusterDraw& draw) const { return certain || draw.decision < flip; }
 };
 
-}  // namespace conncomp
+}

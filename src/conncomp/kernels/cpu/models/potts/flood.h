@@ -108,4 +108,4 @@ class Flood {
   std::vector<Members> members_;
 };
 
-}  // namespace conncomp
+}

@@ -12,12 +12,11 @@
 namespace conncomp {
 
 // The memory of a forest, which updates share. Index counts the sites of a replica.
-template <class Index>
-struct ForestMemory {
+template <class Index> struct ForestMemory {
   Buffer<Bits64> start;          // by word: where runs start
   Buffer<Index> before, parent;  // by word: the number of its first run; by run
 
-  explicit ForestMemory(const Replicas& replicas)
+  explicit ForestMemory(const LatticeReplicas& replicas)
       : start(replicas.count * replicas.lattice.words()),
         before(replicas.count * replicas.lattice.words()),
         parent(replicas.count * replicas.lattice.sites()) {}
@@ -29,8 +28,7 @@ struct RowBefore {
 };
 
 // The runs of a replica. Entries of parents are atomic where slabs meet.
-template <class Index>
-class RunForest {
+template <class Index> class RunForest {
  public:
   RunForest(const Lattice& lattice, ForestMemory<Index>& memory, int64_t replica)
       : start_(memory.start.data() + replica * lattice.words()),
@@ -72,8 +70,7 @@ class RunForest {
   }
 
   // Unites row h with rows before it in this thread's slab: a run's first contact gives it its parent.
-  template <int rows>
-  void adopt_row(const RowBefore* before, int64_t h) {
+  template <int rows> void adopt_row(const RowBefore* before, int64_t h) {
     Bits64 from_before[rows] = {};
     FirstContacts first_contacts;
     for_each_in(0, columns_, [&, d = h * columns_](int64_t c) mutable {
@@ -164,7 +161,7 @@ class RunForest {
 
   void sew_contacts(auto& unions) {
     for_each_in(0, int64_t(contact_roots_.size()),
-                [&](int64_t i) { sew(contact_roots_[i].first, contact_roots_[i].second, unions); });
+        [&](int64_t i) { sew(contact_roots_[i].first, contact_roots_[i].second, unions); });
     contact_roots_.clear();
   }
   Index root_apart(Index run) const { return find<Shared, Jump::kNone>(parent_, run); }
@@ -180,4 +177,4 @@ class RunForest {
   std::vector<std::pair<Index, Index>> contact_roots_;  // of rows that are sewn, at most so many at once
 };
 
-}  // namespace conncomp
+}

@@ -16,7 +16,8 @@ namespace conncomp {
 
 class FlipOffers {
  public:
-  FlipOffers(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
+  FlipOffers(
+      const LatticeReplicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         step_(step),
@@ -36,11 +37,9 @@ class FlipOffers {
     const Draws draws = replicas_.draws(strip.replica, step_);
     const Bits64* const acceptance = acceptance_ + strip.replica * (most_lost_ + 1);
     const int64_t columns = lattice_.columns();
-    const Work work{strip,
-                    {strip.begin * columns, strip.end * columns},
-                    {draws, site_class, acceptance, most_lost_},
-                    replicas_.spins(source, strip.replica),
-                    replicas_.spins(words_, strip.replica)};
+    const Work work{strip, {strip.begin * columns, strip.end * columns},
+        {draws, site_class, acceptance, most_lost_}, replicas_.spins(source, strip.replica),
+        replicas_.spins(words_, strip.replica)};
     if (whole_) return axes_ == 2 ? offer<2, true>(work) : offer<3, true>(work);
     axes_ <= 2 ? offer<2, false>(work) : offer<4, false>(work);
   }
@@ -57,8 +56,7 @@ class FlipOffers {
     void store(int64_t word, Bits64 bits) const { Shared::store(spins + word, bits); }
   };
 
-  template <int axes, bool whole>
-  void offer(const Work& work) const {
+  template <int axes, bool whole> void offer(const Work& work) const {
     if (work.offer.site_class > 1) return offer_words<axes, whole>(work);
 #ifdef __AVX2__
     offer_chunks<axes, whole>(work);
@@ -79,8 +77,7 @@ class FlipOffers {
         [&](int64_t word, Bits64 bits) { work.store(word, bits); });
   }
 
-  template <int axes, bool whole>
-  void offer_words(const Work& work) const {
+  template <int axes, bool whole> void offer_words(const Work& work) const {
     const int64_t columns = lattice_.columns();
     const int site_class = work.offer.site_class;
     const bool is_last = site_class >> 1 & 1 << kRowAxis;
@@ -102,16 +99,15 @@ class FlipOffers {
         present[kMostSides][kPairedWords];
   };
 
-  template <int axes, bool whole>
-  void offer_chunks(const Work& work) const {
+  template <int axes, bool whole> void offer_chunks(const Work& work) const {
     RowPlace place(lattice_, work.strip.begin);
     Chunk chunk{};
     Bits64 flips[kPairedWords];
     for (int64_t base = work.words.begin / kPairedWords * kPairedWords; base < work.words.end;
-         base += kPairedWords) {
+        base += kPairedWords) {
       poll(8 * kPairedWords);
       const ChunkRange words{base, int(std::max(work.words.begin - base, int64_t(0))),
-                             int(std::min<int64_t>(work.words.end - base, kPairedWords))};
+          int(std::min<int64_t>(work.words.end - base, kPairedWords))};
       gather_sites(work, words, place, chunk);
       gather_spins(work, words, chunk);
       decide<axes, whole>(work.offer, pair_with(base), chunk, flips);
@@ -154,7 +150,7 @@ class FlipOffers {
   }
 
   void gather_rows(const Work& work, const ChunkRange& words, int axis, bool after, Bits64* beside,
-                   Bits64* present) const {
+      Bits64* present) const {
     const int64_t stride = word_stride(lattice_, axis), period = stride * lattice_.length[axis],
                   edge = after ? period - stride : stride;
     for (int begin = words.begin, end; begin < words.end; begin = end) {
@@ -189,7 +185,7 @@ class FlipOffers {
     };
     const int64_t to_last = words.base + columns - 1, to_first = words.base - columns + 1;
     ends([&](int64_t i) { previous[i] = spins[i] << 1 | (work.load(to_last + i) >> last_bit & 1); },
-         [&](int64_t i) { next[i] = spins[i] >> 1 | (work.load(to_first + i) & 1) << last_bit; });
+        [&](int64_t i) { next[i] = spins[i] >> 1 | (work.load(to_first + i) & 1) << last_bit; });
     if (whole_) return;
     Bits64 *const before = chunk.present[side], *const after = chunk.present[side + 1];
     std::fill_n(before, kPairedWords, kAll);
@@ -207,8 +203,8 @@ class FlipOffers {
   static void store_register(Bits64* at, Register stored) { std::memcpy(at, &stored, sizeof stored); }
 
   template <int axes, bool whole>
-  static void decide(const FlipOffer& offer, int64_t pair, const Chunk& chunk,
-                     Bits64 (&flips)[kPairedWords]) {
+  static void decide(
+      const FlipOffer& offer, int64_t pair, const Chunk& chunk, Bits64 (&flips)[kPairedWords]) {
     using Bonds = SatisfiedBonds<axes, whole, Register>;
     constexpr int kRegisters = 2;
     for (int at = 0; at < kPairs; at += kRegisters * kLanes) {
@@ -222,10 +218,9 @@ class FlipOffers {
         Bonds bonds(~Register{});
         for (int side = 0; side < 2 * axes; ++side)
           bonds.add(joined([&](int i) {
-                      return ~(load_register(chunk.spins + i) ^ load_register(chunk.beside[side] + i)) &
-                             sites(i);
-                    }),
-                    joined([&](int i) { return load_register(chunk.present[side] + i) & sites(i); }));
+            return ~(load_register(chunk.spins + i) ^ load_register(chunk.beside[side] + i)) & sites(i);
+          }),
+              joined([&](int i) { return load_register(chunk.present[side] + i) & sites(i); }));
         chances[k] = bonds.chances();
         outcome[k] = {Register{}, joined(sites)};
       }
@@ -241,7 +236,7 @@ class FlipOffers {
   // Decides the pairs of two registers, from `pair` on, by two blocks of each at a time.
   template <int axes, bool whole, int kinds>
   static void draw_digits(const FlipOffer& offer, int64_t pair, const Chances<kinds, Register> (&chances)[2],
-                          Outcome<Register> (&outcome)[2]) {
+      Outcome<Register> (&outcome)[2]) {
     using Lanes = MostLanes;
     Acceptance<axes, whole> acceptance(offer);
     Bits64 index[2 * kLanes];
@@ -268,7 +263,7 @@ class FlipOffers {
   }
 #endif
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   int axes_ = 0;       // longer than 1
   bool whole_ = true;  // whether these all close, and are two or three
@@ -281,8 +276,8 @@ class FlipOffers {
 class Metropolis {
  public:
   // `acceptance` has the probability of losing so many bonds, from 0 to twice the axes, for each replica.
-  Metropolis(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost,
-             const Bits64* before, Bits64* words)
+  Metropolis(const LatticeReplicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost,
+      const Bits64* before, Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         strips_(replicas),
@@ -297,7 +292,7 @@ class Metropolis {
     const FlipOffers flips(replicas_, step_, acceptance_, most_lost_, words_);
     if (!two_states)
       for_each_index(replicas_.count * replicas_.words(lattice_.planes),
-                     [from = before_, to = words_](int64_t w) { to[w] = from[w]; });
+          [from = before_, to = words_](int64_t w) { to[w] = from[w]; });
     for (int number = 0; number < 2 << kLatticeAxes; ++number) {
       if (number >> 1 & ~odd_axes()) continue;
       // The first class reads its neighbours as they were, and writes all words.
@@ -348,8 +343,8 @@ class Metropolis {
       for (int axis = 0; axis < kLatticeAxes; ++axis) {
         if (lattice_.length[axis] == 1) continue;
         for (const bool after : {false, true}) {
-          const SpinsBeside side = spins_beside(lattice_, word, spin[k], axis, after,
-                                                [=](int64_t w) { return Shared::load(plane + w); });
+          const SpinsBeside side = spins_beside(
+              lattice_, word, spin[k], axis, after, [=](int64_t w) { return Shared::load(plane + w); });
           beside[sides][k] = side.spins, present[sides++] = side.present;
         }
       }
@@ -377,7 +372,7 @@ class Metropolis {
       if (flips[k]) Shared::store(planes + k * lattice_.words() + word.word, spin[k] ^ flips[k]);
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const Strips strips_;
   const Bits32 step_;
@@ -387,4 +382,4 @@ class Metropolis {
   Bits64* const words_;
 };
 
-}  // namespace conncomp
+}

@@ -35,11 +35,10 @@ struct PatchPlace {
   }
 };
 
-template <int kRows>
-class Patches {
+template <int kRows> class Patches {
  public:
   Patches(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
-          Bits64* patches)
+      Bits64* patches)
       : lattice_(lattice),
         draws_(draws),
         probability_(probability),
@@ -65,8 +64,7 @@ class Patches {
                   at = groups % groups_ * kRows;
     const int64_t length = lattice_.length[kColumnAxis], column = patch % columns;
     const WordPlace first{(line * length + at) * columns + column,
-                          {line / lattice_.length[1], line % lattice_.length[1], at},
-                          column};
+        {line / lattice_.length[1], line % lattice_.length[1], at}, column};
     return {patch, first, int(std::min<int64_t>(length - at, kRows))};
   }
   int64_t beside(const PatchPlace& place, int axis, bool after) const {
@@ -135,8 +133,8 @@ class Patches {
     if (lattice_.length[kColumnAxis] > 1)
       std::copy_n(patch.active(kColumnAxis), place.rows - 1, patch.inner());
     const WordPlace& first = place.first;
-    const int64_t header[] = {int64_t(update_), 0,           first.word,   first.at[0],
-                              first.at[1],      first.at[2], first.column, place.rows};
+    const int64_t header[] = {
+        int64_t(update_), 0, first.word, first.at[0], first.at[1], first.at[2], first.column, place.rows};
     std::copy_n(header, std::size(header), patch.words_);
   }
 
@@ -162,8 +160,7 @@ class Patches {
   const int words_of_patch_;
 };
 
-template <int kRows>
-class PatchFlood {
+template <int kRows> class PatchFlood {
  public:
   PatchFlood(const Lattice& lattice, Patches<kRows>& patches) : lattice_(lattice), patches_(patches) {}
 
@@ -314,7 +311,7 @@ class PatchFlood {
 // Flips clusters with chosen sites of a replica, in spins that are the old ones.
 template <int kRows>
 void flip_chosen(const Lattice& lattice, const Draws& draws, Patches<kRows>& patches, const ChoiceRule& rule,
-                 Bits64* spins) {
+    Bits64* spins) {
   PatchFlood<kRows> flood(lattice, patches);
   for_each_in(0, rule.tiles.count(lattice), [&](int64_t tile) {
     const SitePlace start(lattice, rule.tiles.chosen_site(lattice, draws, tile));
@@ -328,4 +325,4 @@ void flip_chosen(const Lattice& lattice, const Draws& draws, Patches<kRows>& pat
   });
 }
 
-}  // namespace conncomp
+}

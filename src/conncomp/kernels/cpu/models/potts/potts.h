@@ -21,10 +21,10 @@ struct ClusterMeasures {
 class PottsEngine {
  public:
   // `axes` are those of the model, the last of the lattice's.
-  PottsEngine(const Replicas& replicas, int axes, bool serial)
+  PottsEngine(const LatticeReplicas& replicas, int axes, bool serial)
       : replicas_(replicas), lattice_(replicas.lattice), first_axis_(kLatticeAxes - axes), serial_(serial) {}
 
-  const Replicas& replicas() const { return replicas_; }
+  const LatticeReplicas& replicas() const { return replicas_; }
   PottsMemory take_memory() { return std::exchange(memory_, PottsMemory()); }
   void give_back(PottsMemory&& memory) { memory_ = std::move(memory); }
 
@@ -57,8 +57,8 @@ class PottsEngine {
         for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
           Bits64* const bonds = planes + (axis - first_axis_) * lattice_.words() + begin * columns;
           satisfied_bonds(lattice_, spins, begin, end - begin, axis, bonds);
-          activate(draws, begin * columns, axis, probabilities[strip.replica], (end - begin) * columns,
-                   bonds);
+          activate(
+              draws, begin * columns, axis, probabilities[strip.replica], (end - begin) * columns, bonds);
         }
       });
     });
@@ -83,15 +83,15 @@ class PottsEngine {
   }
 
   void metropolis(const Bits64* words, Bits64* new_words, Bits32 step, const Bits64* acceptance,
-                  int most_lost, int64_t* record) const {
+      int most_lost, int64_t* record) const {
     if (record) count(words, record);
     Metropolis(replicas_, step, acceptance, most_lost, words, new_words).sweep();
   }
 
   // Without a rule of chosen sites the update of Swendsen and Wang. Only a forest of runs tells windings.
   void update(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-              const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
-              ClusterMeasures measures) const {
+      const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
+      ClusterMeasures measures) const {
     if (serial_ && !measures.wrapping)
       return update_serially(memory, words, new_words, step, probabilities, rule, record, measures.sizes);
     if (!rule || measures.sizes || measures.wrapping) {
@@ -117,13 +117,13 @@ class PottsEngine {
   }
 
   void copy(const Bits64* words, Bits64* new_words) const {
-    for_each_index(replicas_.count * replicas_.words(lattice_.planes),
-                   [&](int64_t w) { new_words[w] = words[w]; });
+    for_each_index(
+        replicas_.count * replicas_.words(lattice_.planes), [&](int64_t w) { new_words[w] = words[w]; });
   }
 
   template <class Index>
   void run_forest(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words,
-                  Bits32 step, const Bits64* probabilities, int64_t* record, ClusterMeasures measures) const {
+      Bits32 step, const Bits64* probabilities, int64_t* record, ClusterMeasures measures) const {
     if (!memory) memory.emplace(replicas_);
     SwendsenWang<Index> update(replicas_, *memory, words, step, probabilities, record, measures.wrapping);
     update.label();
@@ -134,50 +134,50 @@ class PottsEngine {
 
   template <int kRows>
   void flip_patches(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-                    const Bits64* probabilities, const ChoiceRule& rule) const {
+      const Bits64* probabilities, const ChoiceRule& rule) const {
     for_each_replica<Patches<kRows>>(memory, words, step, probabilities,
-                                     [&](int64_t replica, const Draws& draws, Patches<kRows>& patches) {
-                                       Bits64* const spins = replicas_.spins(new_words, replica);
-                                       flip_chosen(lattice_, draws, patches, rule, spins);
-                                     });
+        [&](int64_t replica, const Draws& draws, Patches<kRows>& patches) {
+          Bits64* const spins = replicas_.spins(new_words, replica);
+          flip_chosen(lattice_, draws, patches, rule, spins);
+        });
   }
 
   // Calls body(replica, draws, cells) for each replica, in parallel; of an engine always the same cells.
-  template <class Cells, class Body>
-  void for_each_replica(PottsMemory& memory, const Bits64* words, Bits32 step, const Bits64* probabilities,
-                        Body&& body) const {
+  template <class Cells>
+  void for_each_replica(
+      PottsMemory& memory, const Bits64* words, Bits32 step, const Bits64* probabilities, auto&& body) const {
     CellMemory::for_each_replica(memory.cells, Cells::memory(lattice_), replicas_.count,
-                                 [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
-                                   const Draws draws = replicas_.draws(replica, step);
-                                   Cells cells(lattice_, draws, probabilities[replica],
-                                               replicas_.spins(words, replica), number, words_of_cells);
-                                   body(replica, draws, cells);
-                                 });
+        [&](int64_t replica, Bits64 number, Bits64* words_of_cells) {
+          const Draws draws = replicas_.draws(replica, step);
+          Cells cells(lattice_, draws, probabilities[replica], replicas_.spins(words, replica), number,
+              words_of_cells);
+          body(replica, draws, cells);
+        });
   }
 
   void update_serially(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-                       const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
-                       bool clusters) const {
+      const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
+      bool clusters) const {
     if (record) count(words, record);
     copy(words, new_words);
-    for_each_replica<Cells>(memory, words, step, probabilities,
-                            [&](int64_t replica, const Draws& draws, Cells& cells) {
-                              SerialClusters serial(lattice_, draws, cells);
-                              Bits64* const spins = replicas_.spins(new_words, replica);
-                              rule ? serial.flip_chosen(*rule, spins) : serial.flip_all(spins);
-                              if (rule && clusters) serial.visit_others();
-                              if (!record || (rule && !clusters)) return;
-                              int64_t* const measured = record_of(record, replica);
-                              measured[kActive] += serial.active_bonds();
-                              if (clusters) serial.tally().add_to(measured);
-                            });
+    for_each_replica<Cells>(
+        memory, words, step, probabilities, [&](int64_t replica, const Draws& draws, Cells& cells) {
+          SerialClusters serial(lattice_, draws, cells);
+          Bits64* const spins = replicas_.spins(new_words, replica);
+          rule ? serial.flip_chosen(*rule, spins) : serial.flip_all(spins);
+          if (rule && clusters) serial.visit_others();
+          if (!record || (rule && !clusters)) return;
+          int64_t* const measured = record_of(record, replica);
+          measured[kActive] += serial.active_bonds();
+          if (clusters) serial.tally().add_to(measured);
+        });
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const int first_axis_;
   const bool serial_;
   PottsMemory memory_;
 };
 
-}  // namespace conncomp
+}

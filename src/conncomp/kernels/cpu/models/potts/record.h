@@ -48,7 +48,7 @@ struct ClusterTally {
 
 // Counts sites of a word by state; values that are no state, as changed spins may hold, are not counted.
 inline void count_states(const Lattice& lattice, const Bits64* spins, int64_t word, Bits64 sites, int plane,
-                         int state, int64_t* counts) {
+    int state, int64_t* counts) {
   if (sites == 0 || state >= lattice.states) return;
   if (plane < 0) {
     counts[state] += std::popcount(sites);
@@ -80,8 +80,8 @@ struct SpinTally {
       return;
     }
     for (int64_t word = begin * columns; word < end * columns; ++word)
-      count_states(lattice, spins, word, lattice.sites_of(word % columns), lattice.planes - 1, 0,
-                   counts.data());
+      count_states(
+          lattice, spins, word, lattice.sites_of(word % columns), lattice.planes - 1, 0, counts.data());
   }
 
   void add_to(int64_t* record) const {
@@ -92,4 +92,4 @@ struct SpinTally {
   }
 };
 
-}  // namespace conncomp
+}

@@ -30,14 +30,13 @@ class BitString {
   void clear(int64_t count) { words_.assign(count / kWord + 2, 0); }  // one more word may be read
   Bits64* words() { return words_.data(); }
 
-  template <class Index, class Predicate>
-  [[gnu::always_inline]] void fill(const Index* entry, Index first, int64_t count, Predicate predicate) {
+  template <class Index>
+  [[gnu::always_inline]] void fill(const Index* entry, Index first, int64_t count, auto predicate) {
     words_.resize(count / kWord + 2);
     for (int64_t begin = 0; begin < count; begin += kWord) {
       const Index *const entries = entry + begin, first_entry = Index(first + begin);
-      words_[begin / kWord] = mask_where(int(std::min<int64_t>(count - begin, kWord)), [=](int p) {
-        return predicate(entries[p], Index(first_entry + p));
-      });
+      words_[begin / kWord] = mask_where(int(std::min<int64_t>(count - begin, kWord)),
+          [=](int p) { return predicate(entries[p], Index(first_entry + p)); });
     }
   }
   void set(int64_t i, Bits64 bits) {
@@ -54,11 +53,10 @@ class BitString {
   std::vector<Bits64> words_;
 };
 
-template <class Index>
-class StripFlip {
+template <class Index> class StripFlip {
  public:
   StripFlip(const Lattice& lattice, ForestMemory<Index>& memory, const Strips& strips, const Strip& slab,
-            const Draws& draws)
+      const Draws& draws)
       : lattice_(lattice),
         forest_(lattice, memory, slab.replica),
         strips_(strips),
@@ -88,8 +86,8 @@ class StripFlip {
     const Index* const entry = forest_.parents() + runs_begin;
     for (int plane = 0; plane < lattice_.planes; ++plane) {
       const Index digit = Index(1) << plane;  // of a state, whose complement is the entry
-      digits_.fill(entry, runs_begin, runs_end - runs_begin,
-                   [=](Index entry, Index) { return (entry & digit) == 0; });
+      digits_.fill(
+          entry, runs_begin, runs_end - runs_begin, [=](Index entry, Index) { return (entry & digit) == 0; });
       for (int64_t row = begin; row < end; ++row)
         write_row(row, runs_begin, spins + plane * lattice_.words() + row * columns_);
     }
@@ -107,8 +105,7 @@ class StripFlip {
     coins_.clear(runs_end - runs_begin);
     for (int64_t row = begin, word = begin * columns_; row < end; ++row)
       for (int64_t c = 0; c < columns_; ++c, ++word)
-        coins_.set(
-            forest_.before(word) - runs_begin,
+        coins_.set(forest_.before(word) - runs_begin,
             extract(coins_of_sites_.from(row * length + c * kWord - first * kWord), forest_.start(word)));
   }
 
@@ -228,11 +225,10 @@ class StripFlip {
   std::vector<Index> runs_;
 };
 
-template <class Index>
-class RunClusters {
+template <class Index> class RunClusters {
  public:
   // `record` is nullptr or the records of all replicas.
-  RunClusters(const Replicas& replicas, ForestMemory<Index>& memory, Bits32 step, int64_t* record)
+  RunClusters(const LatticeReplicas& replicas, ForestMemory<Index>& memory, Bits32 step, int64_t* record)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         strips_(replicas),
@@ -257,8 +253,8 @@ class RunClusters {
       for (int64_t begin = first_run(strip); begin < end_[piece]; begin += kWord) {
         poll(kWord);
         const Index* const entry = parent + begin;
-        const Bits64 roots = mask_where(int(std::min<int64_t>(end_[piece] - begin, kWord)),
-                                        [=](int p) { return entry[p] < 0; });
+        const Bits64 roots = mask_where(
+            int(std::min<int64_t>(end_[piece] - begin, kWord)), [=](int p) { return entry[p] < 0; });
         for_each_bit(roots, [&](int p) {
           tally.add(~parent[begin + p]);
           parent[begin + p] = Index(begin + p);
@@ -273,8 +269,8 @@ class RunClusters {
       return StripFlip<Index>(lattice_, memory_, strips_, slab, replicas_.draws(slab.replica, step_));
     };
     if (strips_.per_replica > 1)
-      parallel_for(strips_.count,
-                   [&](int64_t piece) { flip_of(strips_[piece]).settle_first(sewn_[piece].runs); });
+      parallel_for(
+          strips_.count, [&](int64_t piece) { flip_of(strips_[piece]).settle_first(sewn_[piece].runs); });
     Slabs slabs(strips_);
     parallel_for(strips_.count, [&](int64_t piece) {
       const Strip strip = strips_[piece];
@@ -293,8 +289,7 @@ class RunClusters {
   Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
   int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
 
-  template <class Access>
-  void add_lengths(const Strip& strip) {
+  template <class Access> void add_lengths(const Strip& strip) {
     const RunForest<Index> forest(lattice_, memory_, strip.replica);
     Index* const parent = forest.parents();
     for (int64_t row = strip.begin; row < strip.end; ++row)
@@ -312,7 +307,7 @@ class RunClusters {
     });
   }
 
-  const Replicas replicas_;
+  const LatticeReplicas replicas_;
   const Lattice lattice_;
   const Strips strips_;
   ForestMemory<Index>& memory_;
@@ -323,4 +318,4 @@ class RunClusters {
   std::vector<SewnRuns> sewn_;  // by strip
 };
 
-}  // namespace conncomp
+}

@@ -138,4 +138,4 @@ class SerialClusters {
   int64_t active_bonds_ = 0;
 };
 
-}  // namespace conncomp
+}

@@ -17,8 +17,7 @@ namespace conncomp {
 // active bond that joins another pair of runs than the bond before.
 
 // An active bond over the end of an axis, from the last site to the first one, a period farther.
-template <class Index>
-struct SeamBond {
+template <class Index> struct SeamBond {
   Index last, first;  // their runs
   int32_t axis;
 
@@ -29,8 +28,7 @@ struct SeamBond {
   }
 };
 
-template <class Index>
-class SeamBonds {
+template <class Index> class SeamBonds {
  public:
   explicit SeamBonds(const Strips& strips)
       : strips_(strips), bonds_(strips.count), first_number_(strips.count + 1) {}
@@ -38,7 +36,7 @@ class SeamBonds {
   void add(int64_t piece, Index last, Index first, int axis) { bonds_[piece].push_back({last, first, axis}); }
 
   // Joins the forest, and records along which axes, from `first_axis` on, clusters wrap, and their rank.
-  void join(const Replicas& replicas, ForestMemory<Index>& memory, int first_axis, int64_t* records) {
+  void join(const LatticeReplicas& replicas, ForestMemory<Index>& memory, int first_axis, int64_t* records) {
     for (int64_t k = 0; k < strips_.count; ++k)
       first_number_[k + 1] = first_number_[k] + int64_t(bonds_[k].size());
     const int64_t bonds = first_number_.back();
@@ -73,13 +71,11 @@ class SeamBonds {
   std::vector<int64_t> first_number_;                // of each strip's bonds, and of all
 };
 
-template <class Index>
-class SwendsenWang : public RunClusters<Index> {
+template <class Index> class SwendsenWang : public RunClusters<Index> {
  public:
   // `record` may be nullptr. With `wrapping` bonds over ends are left to `wind`; `source` replaces words.
-  SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
-               const Bits64* probabilities, int64_t* record, bool wrapping,
-               const BondSource* source = nullptr)
+  SwendsenWang(const LatticeReplicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
+      const Bits64* probabilities, int64_t* record, bool wrapping, const BondSource* source = nullptr)
       : RunClusters<Index>(replicas, memory, step, record),
         words_(words),
         probabilities_(probabilities),
@@ -124,7 +120,7 @@ class SwendsenWang : public RunClusters<Index> {
 
   // Unites a row with the rows of its slab before it, and with those around the lattice.
   [[gnu::always_inline]] void join_rows_of_slab(int64_t piece, const RowPlace& place, ActiveBonds& active,
-                                                const ChunkBonds& bonds, RunForest<Index>& forest) {
+      const ChunkBonds& bonds, RunForest<Index>& forest) {
     const int64_t first_row = slabs_[piece].begin;
     RowBefore before[kRowAxis];
     int count = 0;
@@ -153,10 +149,10 @@ class SwendsenWang : public RunClusters<Index> {
               : forest.close_row(row);
   }
 
-  void leave_for_winding(int64_t piece, const RunForest<Index>& forest, int64_t g, int64_t row, int axis,
-                         const Bits64* bonds) {
-    forest.for_each_contact(g, row, bonds,
-                            [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
+  void leave_for_winding(
+      int64_t piece, const RunForest<Index>& forest, int64_t g, int64_t row, int axis, const Bits64* bonds) {
+    forest.for_each_contact(
+        g, row, bonds, [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
   }
 
   void sew_strip(int64_t piece) {
@@ -197,4 +193,4 @@ class SwendsenWang : public RunClusters<Index> {
   SeamBonds<Index> seam_bonds_;
 };
 
-}  // namespace conncomp
+}
