@@ -1,6 +1,5 @@
 """The exhibits of Hawick, Leist and Playne at size small, on the CPU and on the host executor."""
 
-from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +11,6 @@ from conncomp.bench import devices, runner
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import TABLES, Ours
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
-from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS
 from reproductions import laboratory as shared
 from reproductions.hawick_2010 import (
@@ -21,7 +19,6 @@ from reproductions.hawick_2010 import (
     laboratory,
     operations,
     spirals,
-    thirty_graphs,
 )
 from reproductions.hawick_2010.laboratory import Kernel, Laboratory, Serial, crossover, times
 from reproductions.paper import draw
@@ -48,21 +45,17 @@ def limit_to(seconds, monkeypatch):
 
 
 @pytest.fixture
-def host(gpu, monkeypatch):
-    """Let the host executor be the GPU; each kernel, and each call, takes longer than the last."""
-    if not AVAILABLE:
-        pytest.skip("there is nothing that the host executor needs")
-    executor, milliseconds = HostGpu(), count(1)
+def host(executor, monkeypatch):
+    """Let the host executor be the GPU."""
     for kind, records in TABLES_ON_GPU.items():
         monkeypatch.setitem(TABLES[kind], "cuda", records)
     monkeypatch.setattr(conncomp, "label", LABEL)
     for module in (laboratory, kernels):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
-    for module in (shared, thirty_graphs):
+    for module in (shared, graphs):
         monkeypatch.setattr(module, "make_input", lambda entry, _: runner.make_input(entry, CPU))
     for move in ("place", "fetch"):
         monkeypatch.setattr(devices.Cuda, move, lambda _, data: data)
-    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     monkeypatch.setattr(runner, "MOST_RUNS", 1)
     limit_to(1000.0, monkeypatch)  # however slow the machine is on which the executor runs
     runtime = SimpleNamespace(
@@ -210,7 +203,7 @@ class TestLaboratory:
         row = on_host.graph(graphs.graphs_of("Line", "small")[0])[1]
         assert (row["seconds"], row["reason"]) == (None, "label 1 instead of 0 at 0")
         with pytest.raises(RuntimeError, match="kernel 1 on disjoint2-10m: label 1 instead of 0"):
-            thirty_graphs.thirty_graphs(on_host)
+            graphs.thirty_graphs(on_host)
 
     def test_given_up_lengths_are_left_out(self, on_host, monkeypatch):
         """What took too long is tried again for the longest field alone, Kernel A nowhere."""

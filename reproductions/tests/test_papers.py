@@ -2,35 +2,32 @@
 
 import json
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conncomp.bench import devices
-from conncomp.grid import answers, array
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.models import Potts
 from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
 from conncomp.models.kawasaki import cuda as kawasaki_engine
 from conncomp.models.potts import cuda as potts_engine
-from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS, fits
 from reproductions.claims import Claim
 from reproductions.hawick_2010 import kawasaki, phase_separation
 from reproductions.laboratory import Laboratory as Laboratory2010
 from reproductions.tests.paper_results import files, written
 from reproductions.weigel_2011 import clusters, laboratory, sweeps
-from reproductions.weigel_2011.fits import (
+from reproductions.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
+from reproductions.weigel_2011.tiles import (
     D_MIN,
     best_tile_of_relaxation,
     best_tile_of_sewing,
     levels,
     sum_of_terms,
 )
-from reproductions.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
 
 EXHIBITS = PAPERS["weigel-2011"].exhibits
 ON_CPU = [name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds]
@@ -39,16 +36,12 @@ COMMAND = "weigel-2011", "-o", "out"
 
 
 @pytest.fixture
-def host(gpu, monkeypatch):
-    """Let the host executor be the GPU; each kernel, and each call, takes longer than the last."""
-    if not AVAILABLE:
-        pytest.skip("there is nothing that the host executor needs")
-    executor, milliseconds = HostGpu(), count(1)
+def host(executor, monkeypatch):
+    """Let the host executor be the GPU."""
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
     for module in (laboratory, potts_engine, cahn_hilliard_engine, kawasaki_engine):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
-    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     return executor
 
 
@@ -221,11 +214,7 @@ class TestHawick:
         assert findings["published"]["CPU II over kernel D"] == 13
         assert Path("out/figure-18.png").stat().st_size > 1000
 
-    def test_figure_18_on_a_gpu(self, run, host, monkeypatch):
-        for module in array, answers:
-            monkeypatch.setattr(module, "current_gpu", lambda: host)
-        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
-        monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
+    def test_figure_18_on_a_gpu(self, run, host, arrays_on_host):
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
         findings = written("figure-18")
@@ -247,11 +236,7 @@ class TestHawick:
         ways = {row["way"] for row in written("figure-18")["rows"]}
         assert ways == {"the default", "CahnHilliard.labels"}
 
-    def test_figure_18_of_kernels_that_are_given_up(self, run, host, monkeypatch):
-        for module in array, answers:
-            monkeypatch.setattr(module, "current_gpu", lambda: host)
-        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
-        monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
+    def test_figure_18_of_kernels_that_are_given_up(self, run, host, arrays_on_host, monkeypatch):
         give_up(monkeypatch, "CPU I", "kernel B")
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
