@@ -7,8 +7,8 @@ from conncomp import models
 
 from ..winding_search import hermite
 from .choices import Choices
-from .ising import random_options
 from .models import _items
+from .spins import random_options
 from .target import assert_same
 
 

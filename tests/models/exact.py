@@ -13,6 +13,7 @@ from scipy import special
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.models import Potts
+from models.devices import on_host
 
 DIGITS = 100
 STEP = Decimal("1e-20")  # of beta: differences of second order are right to some 30 digits
@@ -162,6 +163,20 @@ def bonds_of(model):
     couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
     fields = np.zeros(model.sites) if edges.fields is None else edges.fields
     return unit * couplings, unit * fields
+
+
+def bonds_by_edge(model):
+    """Return which bonds the next update makes active, in the order of `edges`."""
+    bonds = on_host(model.bonds()).astype(bool)
+    if bonds.ndim < 3 and bonds.shape[-1] == len(model.edges):
+        return bonds.reshape(model.replicas, -1)
+    planes, cells = bonds.reshape(len(bonds), model.replicas, -1), model._place.cells
+    of_edges = []
+    for kind in cells.kinds:
+        owners = cells.ends_of_kind(kind)[1 if any(kind.step) else 0]
+        axis = kind.step.index(-1) if any(kind.step) else len(kind.step)
+        of_edges.append(planes[axis][:, owners])
+    return np.concatenate(of_edges, axis=1)
 
 
 class Exact:

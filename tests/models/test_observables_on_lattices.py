@@ -13,6 +13,7 @@ from conncomp.models.lattices import LATTICES
 from conncomp.models.observables import helicity, vortices
 from conncomp.models.observables.vortices import faces_of, plaquettes
 from models.devices import DEVICES, on_host
+from models.exact import bonds_by_edge
 from winding_search import hermite
 
 # ------------------------------------------------------------------------------------ the helicity
@@ -219,21 +220,6 @@ def windings_by_search(place, active):
         axes |= set(np.flatnonzero(basis.any(axis=0)).tolist())
         rank = max(rank, int(basis.any(axis=1).sum()))
     return [axis in axes for axis in range(periods.shape[1])], rank
-
-
-def bonds_by_edge(model):
-    """Return which bonds the next update makes active, in the order of `edges`."""
-    bonds = on_host(model.bonds()).astype(bool)
-    if bonds.shape[-1] == len(model.edges):
-        return bonds
-    planes = bonds.reshape(bonds.shape[0], model.replicas, -1)
-    place = model._place
-    kinds, of_edges = place.cells.kinds, []
-    for kind in kinds:
-        owners = place.cells.ends_of_kind(kind)[1 if any(kind.step) else 0]
-        axis = kind.step.index(-1) if any(kind.step) else len(kind.step)
-        of_edges.append(planes[axis][:, owners])
-    return np.concatenate(of_edges, axis=1)
 
 
 @pytest.mark.soak(gate="values")
