@@ -312,7 +312,7 @@ def contacts(data):
     assert_same(graph.arrays[:2], np.concatenate([pairs, pairs[:, ::-1]]).T)
 
 
-def matches(data):
+def match(data):
     """Overlaps of two labellings are those that loops over elements count."""
     choices = Choices(data)
     given, background, axes = draws.labels(choices, 300)

@@ -14,7 +14,7 @@ from conncomp import models
 from conncomp.generate.random import philox
 from conncomp.models import random_couplings, random_fields
 from conncomp.models.places import HYPERCUBIC
-from models.exact import bonds_by_edge
+from models.exact import bonds_by_edge, vectors_of
 
 from ..cell_reference import bonds_of
 from . import models_reference as reference
@@ -30,19 +30,13 @@ COUPLING, FIELD = 26, 28
 # ------------------------------------------------------------------------------------ the updates
 
 
-def vectors_of(model):
-    """Return spins as vectors, of shape (replicas, sites, components)."""
-    spins = np.reshape(model.spins, (model.replicas, model.sites, -1))
-    return np.eye(model.lattice.states)[spins[..., 0]] if isinstance(model, models.Potts) else spins
-
-
 def check_update(model, kind, strengths, fields, room, *, opposed=False):
     """Make an update; compare what it measures, and what it changes, with plain arrays.
 
     `strengths` are the couplings of `model.edges`; `room` is for rounding, relative to energies.
     Where bonds or borders are `opposed`, the Ising model measures no clusters.
     """
-    (u, v), before = model.edges.T, vectors_of(model).astype(float)
+    (u, v), before = model.edges.T, vectors_of(model)
     products = (before[:, u] * before[:, v]).sum(axis=-1)
     energies = -products @ strengths - before[..., 0] @ fields
     room *= 1 + abs(strengths).sum() + abs(fields).sum()

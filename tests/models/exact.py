@@ -165,6 +165,14 @@ def bonds_of(model):
     return unit * couplings, unit * fields
 
 
+def vectors_of(model):
+    """Return spins as vectors of floats: of Potts' states the one that a spin has is 1."""
+    spins = np.reshape(on_host(model.spins), (model.replicas, model.sites, -1))
+    if isinstance(model, Potts):
+        return np.eye(model.lattice.states)[spins[..., 0]]
+    return spins.astype(float)
+
+
 def bonds_by_edge(model):
     """Return which bonds the next update makes active, in the order of `edges`."""
     bonds = on_host(model.bonds()).astype(bool)

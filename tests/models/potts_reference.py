@@ -4,7 +4,6 @@ Sites are numbered in C order and spins are a list of a replica's states. Nothin
 probabilities and sums are exact integers, and clusters are found by breadth-first search.
 """
 
-from collections import deque
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
@@ -24,6 +23,18 @@ WORD, JOINED = 64, 16
 CERTAIN = 1 << 64
 SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
 WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
+
+
+def joined(sites, pairs):
+    """Return the clusters that pairs join, sorted lists by their lowest sites."""
+    clusters = [{site} for site in range(sites)]
+    for u, v in pairs:
+        large, small = sorted((clusters[u], clusters[v]), key=len, reverse=True)
+        if large is not small:
+            large |= small
+            for site in small:
+                clusters[site] = large
+    return {min(cluster): sorted(cluster) for cluster in clusters}
 
 
 class ReferencePotts:
@@ -210,23 +221,13 @@ class ReferencePotts:
 
     def _clusters(self, active):
         """Return lists of sites."""
-        joined = [[] for _ in self.sites]
-        for neighbours, of_axis in zip(self.neighbours, active, strict=True):
-            for site, neighbour in enumerate(neighbours):
-                if of_axis[site]:
-                    joined[site].append(neighbour)
-                    joined[neighbour].append(site)
-        unseen, clusters = set(range(len(self.sites))), []
-        while unseen:
-            queue, cluster = deque([unseen.pop()]), []
-            while queue:
-                site = queue.popleft()
-                cluster.append(site)
-                frontier = unseen.intersection(joined[site])
-                unseen -= frontier
-                queue.extend(frontier)
-            clusters.append(cluster)
-        return clusters
+        pairs = [
+            (site, neighbour)
+            for neighbours, of_axis in zip(self.neighbours, active, strict=True)
+            for site, neighbour in enumerate(neighbours)
+            if of_axis[site]
+        ]
+        return joined(len(self.sites), pairs).values()
 
     def _windings(self, active):
         """Return along which axes clusters wrap, a bit for each, and the highest rank of one."""

@@ -10,7 +10,7 @@ from cell_reference import bonds_of
 from conncomp.models import Ising, Potts, UnitCell, simulate
 from conncomp.models.lattices import LATTICES
 from models.devices import DEVICES, on_host
-from models.ising_reference import ReferenceIsing
+from models.references import check_updates
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 # Its first bond moves by five sites along a row, which has three where there is one cell.
@@ -110,25 +110,7 @@ TRAJECTORIES = [
 @pytest.mark.parametrize(("shape", "lattice", "beta", "coupling", "periodic"), TRAJECTORIES)
 def test_trajectories_are_those_of_the_reference(device, shape, lattice, beta, coupling, periodic):
     arguments = {"lattice": lattice, "beta": beta, "coupling": coupling, "periodic": periodic}
-    model = Ising(shape, **arguments, replicas=2, first_replica=3, seed=7, device=device)
-    borders = model.parameters()["periodic"]
-    start = on_host(model.spins).reshape(2, -1)
-    reference = ReferenceIsing(shape, model.cell, beta, coupling, borders, 7, start, 3)
-    measured = coupling > 0 and "antiperiodic" not in borders
-    for wolff in (False, False, True):
-        energies = [reference.energy(k) for k in range(2)]
-        update = model.wolff if wolff else model.swendsen_wang
-        series = update(clusters=measured)
-        np.testing.assert_allclose(series.energy[0], energies)
-        expected = reference.update(wolff)
-        np.testing.assert_array_equal(on_host(model.spins).reshape(2, -1), reference.spins)
-        if not wolff or measured:
-            assert series.active_bonds[0].tolist() == [active for active, _ in expected]
-        if measured:
-            assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
-            assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
-            squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
-            np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
+    check_updates(Ising(shape, **arguments, replicas=2, first_replica=3, seed=7, device=device))
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -7,7 +7,8 @@ from scipy import sparse
 from conncomp import Graph
 from conncomp.models import Ising
 from models.devices import DEVICES
-from models.edges_reference import check_updates, random_regular, small_world
+from models.edges_reference import random_regular, small_world
+from models.references import check_updates
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 

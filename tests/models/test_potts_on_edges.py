@@ -8,7 +8,7 @@ import pytest
 from conncomp import Graph
 from conncomp.models import Ising, Potts
 from models.devices import DEVICES
-from models.edges_reference import check_updates
+from models.references import check_updates
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 RNG = np.random.default_rng(3)

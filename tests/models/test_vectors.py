@@ -10,17 +10,11 @@ from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
 from conncomp.models import XY, Heisenberg, simulate
 from models import alarms
 from models.devices import on_host
-from models.vector_reference import Angles, Directions, ReferenceVectors
+from models.references import check_updates, raw
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
-KINDS = {XY: Angles, Heisenberg: Directions}
 UPDATES = "swendsen-wang", "wolff"
-
-
-def raw(model):
-    """Return the integers that spins are, a row for each replica."""
-    return on_host(model.state().arrays[1]).reshape(model.replicas, -1)
 
 
 # ------------------------------------------------------------------------------------ trajectories
@@ -61,25 +55,7 @@ def test_trajectories_are_those_of_the_reference(
         seed=2**40 + 7,
         device=device,
     )
-    closed = model.lattice.periodic
-    references = [
-        ReferenceVectors(
-            KINDS[model_type], shape, closed, beta, coupling, model.seed, 5 + k, raw(model)[k]
-        )
-        for k in range(2)
-    ]
-    for wolff in (False, False, True, False):
-        series = model.wolff() if wolff else model.swendsen_wang(clusters=True)
-        expected = [reference.update(wolff) for reference in references]
-        np.testing.assert_array_equal(raw(model), [reference.spins for reference in references])
-        if not wolff:
-            actives, sizes, squares = zip(*expected, strict=True)
-            assert series.active_bonds[0].tolist() == list(actives)
-            assert series.clusters[0].tolist() == list(map(len, sizes))
-            assert series.largest_cluster[0].tolist() == [of_replica[-1] for of_replica in sizes]
-            scale = KINDS[model_type].components / model.sites**2 / 2**32
-            improved = [scale * of_replica for of_replica in squares]
-            np.testing.assert_allclose(series.improved_squared_magnetisation[0], improved)
+    check_updates(model, ("swendsen-wang", "swendsen-wang", "wolff", "swendsen-wang"))
 
 
 @pytest.mark.parametrize("device", ["cuda"])
@@ -263,7 +239,7 @@ def test_sines_are_right_to_28_digits():
     turns = 2 * pi * angles / (1 << 16)
     start = np.stack([np.cos(turns), np.sin(turns)], axis=-1)[:, None]
     model = XY((1,), beta=1.0, replicas=len(angles), start=start)
-    np.testing.assert_array_equal(raw(model)[:, 0], angles)
+    np.testing.assert_array_equal(raw(model), angles[:, None])
     assert abs(model.magnetisation() - start[:, 0]).max() < 2**-28
 
 

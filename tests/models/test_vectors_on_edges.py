@@ -9,7 +9,6 @@ from scipy import integrate, special, stats
 
 from conncomp import Graph
 from conncomp.kernels.cells import CellLattice
-from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.spin_glass import RULES
 from conncomp.models import (
     ON,
@@ -22,9 +21,9 @@ from conncomp.models import (
 )
 from conncomp.models._probabilities import logarithm_table
 from models import alarms
-from models.devices import DEVICES, on_host
-from models.edge_vectors_reference import KINDS, Draws, Hours, Numbers, ReferenceEdgeVectors
+from models.devices import DEVICES
 from models.exact import Exact
+from models.references import check_updates, references_of
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 UPDATES = "swendsen-wang", "wolff", "metropolis"
@@ -44,20 +43,6 @@ MODELS = {
 def make(name, shape, **arguments):
     model_type, own = MODELS[name]
     return model_type(shape, **own, **arguments)
-
-
-def raw(model):
-    """Return the integers that spins are, of each replica a list, or a list of tuples."""
-    spins = on_host(model.state().arrays[1])
-    if spins.ndim == 3 and isinstance(model, ON):
-        return [[tuple(map(int, spin)) for spin in replica] for replica in spins]
-    return spins.reshape(model.replicas, -1).tolist()
-
-
-def kind_of(model):
-    if isinstance(model, Clock):
-        return Hours(model.q)
-    return Numbers(model.n) if isinstance(model, ON) else KINDS[model._name]
 
 
 # ------------------------------------------------------------------------------------ trajectories
@@ -99,49 +84,11 @@ def test_trajectories_are_those_of_the_reference(device, name, place):
     shape, arguments = LATTICES[place]
     drawn = {"replicas": 2, "first_replica": 3, "seed": 2**40 + 7}
     model = make(name, shape, **arguments, **drawn, device=device)
-    edges = model._edges
-    couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
-    kind, spins, unit = kind_of(model), raw(model), edges.scale / WHOLE
-    references = [
-        ReferenceEdgeVectors(
-            kind, model.edges, couplings, unit, Draws(model.seed, 3 + k, 0), model.beta[k], spins[k]
-        )
-        for k in range(2)
-    ]
-    fields = 0 if edges.fields is None else edges.fields * unit
-    if edges.fields is not None:
-        [[first]] = raw(make(name, Graph.from_edges([], [], 1), beta=1.0, start="cold"))
-        for reference in references:
-            reference.fields, reference.first = edges.fields, first
     if isinstance(model, (Clock, ON)):
-        for k, reference in enumerate(references):
-            starts = [kind.start(reference.draws, site) for site in range(model.sites)]
-            assert starts == spins[k]
-    for update in ("swendsen-wang", "metropolis", "swendsen-wang", "wolff", "metropolis"):
-        vectors = on_host(model.spins).reshape(2, model.sites, -1)
-        u, v = model.edges.T
-        products = (vectors[:, u] * vectors[:, v]).sum(axis=-1)
-        energies = -(products * couplings * unit).sum(axis=1)
-        energies -= (vectors[..., 0] * fields).sum(axis=1)
-        bonds = on_host(model.bonds())
-        if update == "metropolis":
-            series = model.metropolis()
-            for reference in references:
-                reference.metropolis()
-        else:
-            wolff = update == "wolff"
-            sizes = not wolff and edges.fields is None
-            series = model.wolff() if wolff else model.swendsen_wang(clusters=sizes)
-            expected = [reference.update(wolff) for reference in references]
-            assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
-            if sizes:
-                assert series.active_bonds[0].tolist() == [active for active, _ in expected]
-                assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
-                assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
-        assert raw(model) == [reference.spins for reference in references]
-        np.testing.assert_allclose(series.energy[0], energies, atol=2e-5 * edges.scale)
-        mean = vectors.mean(axis=1)
-        np.testing.assert_allclose(series.magnetisation[0], mean, atol=1e-5)
+        for reference in references_of(model):
+            starts = [reference.kind.start(reference, site) for site in range(model.sites)]
+            assert starts == reference.spins
+    check_updates(model, ("swendsen-wang", "metropolis", "swendsen-wang", "wolff", "metropolis"))
 
 
 def test_metropolis_on_lattices_with_kernels_of_their_own():
