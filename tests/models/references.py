@@ -60,6 +60,18 @@ def references_of(model):
     return references
 
 
+def check_labels(labels, roots, counts, references):
+    """Hold labels against the clusters of references, which are in the order of lowest sites."""
+    for k, reference in enumerate(references):
+        expected = np.zeros((2, len(reference.spins)), int)
+        for number, (root, cluster) in enumerate(reference.clusters.items(), 1):
+            expected[:, cluster] = [[number], [root]]
+        shape = len(references), -1
+        np.testing.assert_array_equal(labels.reshape(shape)[k], expected[0])
+        np.testing.assert_array_equal(roots.reshape(shape)[k], expected[1])
+        assert counts[k] == len(reference.clusters)
+
+
 def check_updates(model, updates=("swendsen-wang", "swendsen-wang", "wolff")):
     """Hold updates of all replicas, and what is measured of clusters, against references."""
     references, (couplings, fields) = references_of(model), bonds_of(model)
@@ -74,7 +86,10 @@ def check_updates(model, updates=("swendsen-wang", "swendsen-wang", "wolff")):
         energies = -products @ couplings - vectors[..., 0] @ fields
         np.testing.assert_allclose(np.ravel(model.energy()), energies, **allowed)
         measured = alike and not local and (of_states or not wolff)
-        active = None if local else bonds_by_edge(model).sum(axis=1).tolist()
+        if not local:
+            active = bonds_by_edge(model).sum(axis=1).tolist()
+            labels, counts = model.labels(return_num=True)
+            roots = on_host(model.labels(numbering="roots"))
         options = {"clusters": True} if measured else {}
         series = getattr(model, update.replace("-", "_"))(**options)
         np.testing.assert_allclose(np.ravel(series.energy), energies, **allowed)
@@ -85,8 +100,10 @@ def check_updates(model, updates=("swendsen-wang", "swendsen-wang", "wolff")):
             for reference in references:
                 reference.sweep(update)
         else:
-            counts, sizes = zip(*(reference.update(wolff) for reference in references), strict=True)
-            assert active == list(counts)
+            found = [reference.update(wolff) for reference in references]
+            assert active == [number for number, _ in found]
+            sizes = [each for _, each in found]
+            check_labels(on_host(labels), roots, np.ravel(on_host(counts)), references)
         assert raw(model) == [list(reference.spins) for reference in references]
         if measured:
             assert np.ravel(series.active_bonds).tolist() == active

@@ -9,7 +9,7 @@ import pytest
 from cell_reference import bonds_of
 from conncomp.models import Ising, Potts, UnitCell, simulate
 from conncomp.models.lattices import LATTICES
-from models.devices import DEVICES, on_host
+from models.devices import DEVICES
 from models.references import check_updates
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
@@ -111,22 +111,6 @@ TRAJECTORIES = [
 def test_trajectories_are_those_of_the_reference(device, shape, lattice, beta, coupling, periodic):
     arguments = {"lattice": lattice, "beta": beta, "coupling": coupling, "periodic": periodic}
     check_updates(Ising(shape, **arguments, replicas=2, first_replica=3, seed=7, device=device))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("lattice", ["square", "honeycomb", "cubic", "kagome"])
-def test_labels_are_the_clusters_that_are_measured(device, lattice):
-    model = Ising(9, lattice=lattice, replicas=2, beta=0.3, seed=8, device=device)
-    bonds = on_host(model.bonds())
-    labels, counts = model.labels(return_num=True)
-    roots = on_host(model.labels(numbering="roots")).reshape(2, -1)
-    series = model.swendsen_wang(clusters=True)
-    np.testing.assert_array_equal(series.active_bonds[0], bonds.sum(axis=1))
-    np.testing.assert_array_equal(series.clusters[0], counts)
-    labels = on_host(labels).reshape(2, -1)
-    for k in range(2):
-        assert np.bincount(labels[k]).max() == series.largest_cluster[0, k]
-        np.testing.assert_array_equal(np.unique(roots[k], return_inverse=True)[1] + 1, labels[k])
 
 
 def test_square_lattice_is_potts_in_another_convention():

@@ -117,19 +117,6 @@ def test_many_updates_at_once_go_as_one_by_one(
             np.testing.assert_array_equal(found, right)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("model_type", MODELS)
-def test_labels_are_the_clusters_that_are_measured(device, model_type):
-    model = model_type((7, 9), replicas=2, beta=1.0, seed=8, device=device)
-    bonds = on_host(model.bonds())
-    labels, counts = model.labels(return_num=True)
-    series = model.swendsen_wang(clusters=True)
-    np.testing.assert_array_equal(series.active_bonds[0], bonds.sum(axis=(0, 2, 3)))
-    np.testing.assert_array_equal(series.clusters[0], on_host(counts))
-    for k in range(2):
-        assert np.bincount(on_host(labels)[k].ravel()).max() == series.largest_cluster[0, k]
-
-
 # -------------------------------------------------------------------------------- the distribution
 
 
