@@ -16,7 +16,7 @@ from ..reference import (
     number_items,
     wrapping_axes,
 )
-from ..winding_search import search
+from ..winding_search import bond_windings, search
 from . import draws
 from .choices import Choices
 from .target import assert_same
@@ -154,18 +154,6 @@ def _cluster_wrapping(choices):
     found = conncomp.cluster_wrapping(given, periodic=periodic, batch_axes=batch_axes)
     items = [bonds[(slice(None), *index)] for index in np.ndindex(batch)]
     _check_wrapping(found, [bond_windings(item, periodic) for item in items], batch, ndim)
-
-
-def bond_windings(bonds, periodic):
-    """Return a basis of the windings of each cluster, by a search."""
-    ndim = len(bonds)
-
-    def linked(at, to, step):
-        axis = next(k for k in range(ndim) if step[k])
-        return bonds[axis][at if step[axis] > 0 else to]
-
-    steps, wraps = list_offsets(ndim, 1), wrapping_axes(ndim, periodic)
-    return search(bonds.shape[1:], steps, wraps, lambda at: True, linked)
 
 
 def _check_wrapping(found, bases, batch, ndim):

@@ -20,13 +20,15 @@ import conncomp
 from conncomp import models
 from conncomp.models.places import HYPERCUBIC
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
+from models.kawasaki_reference import STEPS
 from models.potts_reference import ReferencePotts, check_state, check_update
 
 from ..reference import label_by_bonds, label_by_flood_fill, number_items
+from ..winding_search import bond_windings
 from . import draws
 from . import models_reference as reference
 from .choices import Choices
-from .grids import bond_windings, image_windings
+from .grids import image_windings
 from .target import assert_same
 
 SEEDS = [0, 1, 2**64 - 1, 2**32, 12345]
@@ -462,7 +464,7 @@ def kawasaki(data):
             )
             energy = reference.exchange_energy(replica, lattice, options["coupling"])
             assert rows["energy"][k] == energy
-            bonds = sites * len(reference.EXCHANGE_STEPS[lattice])
+            bonds = sites * len(STEPS[lattice])
             assert rows["satisfied_bonds"][k] == (bonds - energy / options["coupling"]) / 2
             assert (rows["components"][k], rows["largest_component"][k]) == (len(sizes), max(sizes))
             temperature = np.broadcast_to(options["temperature"], len(spins))[k]

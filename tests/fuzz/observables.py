@@ -4,6 +4,7 @@ import numpy as np
 
 import conncomp
 from conncomp import models
+from models.exact import phases_of
 from models.percolation_reference import windings_of
 
 from .choices import Choices
@@ -17,7 +18,7 @@ def observables(data):
     conncomp.set_num_threads(1 + choices.below(4))
     options, _, _ = random_options(choices)
     model, replicas = models.Ising(**options), options["replicas"]
-    waves = _waves(model)
+    waves = phases_of(model)
     alike = options["coupling"] > 0 and "antiperiodic" not in options["periodic"]
     how = {"wrapping": True, "clusters": alike} | ({"observe": "structure"} if waves else {})
     model.step(choices.below(3))
@@ -42,14 +43,3 @@ def observables(data):
             np.add.at(sums, labels[replica], wave)
             by_clusters = (abs(sums) ** 2).sum() / model.sites
             np.testing.assert_allclose(found[replica], by_clusters, rtol=1e-3, atol=1e-6)
-
-
-def _waves(model):
-    """Return exp(i k.r) of each site, by axes that have a smallest wave vector."""
-    cells, reciprocal = model._cells, np.linalg.inv(np.array(model.cell.vectors))
-    closed = zip(cells.shape, cells.periodic, cells.antiperiodic, strict=True)
-    return {
-        axis: np.exp(2j * np.pi * (model.coordinates @ reciprocal[:, axis]) / length)
-        for axis, (length, is_closed, turns) in enumerate(closed)
-        if length > 1 and is_closed and not turns
-    }

@@ -230,6 +230,42 @@ class Exact:
         return matrix
 
 
+def of_vectors(model):
+    """Return the mean of the energy and of its square: of spins of a plane by enumeration.
+
+    Of those of more components there are at most three, and no field: the first one is along one
+    axis, the second in a plane with it, and the third anywhere.
+    """
+    n = model.spins.shape[-1]
+    if n == 2:
+        exact = Exact(model, getattr(model, "q", 24))  # hours, of which 24 are as good as all
+        return exact.mean, exact.weights @ exact.energies**2
+    t, of_t = special.roots_gegenbauer(40, (n - 2) / 2)
+    w, of_w = special.roots_gegenbauer(40, (n - 3) / 2) if n > 3 else special.roots_chebyt(40)
+    t, u, w = np.meshgrid(t, t, w, indexing="ij")
+    third = t * u + np.sqrt((1 - t**2) * (1 - u**2)) * w
+    cosines = {(0, 0): 1.0, (0, 1): t, (0, 2): u, (1, 2): third}
+    energy = np.zeros(t.shape)
+    for ends, coupling in zip(model.edges, bonds_of(model)[0], strict=True):
+        u, v = sorted(ends.tolist())
+        energy = energy - coupling * cosines[(0, 0) if u == v else (u, v)]
+    weights = np.exp(-model._betas[0] * (energy - energy.min()))
+    weights *= of_t[:, None, None] * of_t[None, :, None] * of_w
+    weights /= weights.sum()
+    return (weights * energy).sum(), (weights * energy**2).sum()
+
+
+def phases_of(model):
+    """Return exp(i k.r) of each site, by the axes that have a smallest wave vector."""
+    cells, vectors = model._place.cells, np.array(model._place.cell.vectors)
+    closed, waves = zip(cells.shape, cells.periodic, cells.antiperiodic, strict=True), {}
+    for axis, (length, is_closed, turns) in enumerate(closed):
+        if length > 1 and is_closed and not turns:
+            reciprocal = 2 * np.pi * np.linalg.inv(vectors)[:, axis] / length
+            waves[axis] = np.exp(1j * model.coordinates @ reciprocal)
+    return waves
+
+
 def bond_ends(shape, periodic=True):
     """Return pairs of sites, numbered in C order, one for each bond; equal for a self-bond."""
     closed = (periodic,) * len(shape) if isinstance(periodic, bool) else periodic

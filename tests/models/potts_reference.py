@@ -14,7 +14,7 @@ import numpy as np
 from conncomp import label_bonds
 from conncomp.generate.random import philox
 from models.devices import on_host
-from winding_search import search
+from winding_search import bond_windings
 
 # Purposes.
 START, BOND, CLUSTER, CHOSEN_SITE, METROPOLIS, EXCHANGE, COIN, FLIP_DIGITS = range(1, 9)
@@ -232,15 +232,7 @@ class ReferencePotts:
     def _windings(self, active):
         """Return along which axes clusters wrap, a bit for each, and the highest rank of one."""
         ndim = len(self.shape)
-        bonds = np.array(active).reshape(ndim, *self.shape)
-        forward = np.eye(ndim, dtype=int).tolist()
-        steps = [tuple(sign * move for move in step) for step in forward for sign in (-1, 1)]
-
-        def linked(at, to, step):
-            axis = next(k for k in range(ndim) if step[k])
-            return bonds[axis][at if step[axis] > 0 else to]
-
-        bases = np.array(search(self.shape, steps, self.periodic, lambda at: True, linked))
+        bases = np.array(bond_windings(np.reshape(active, (ndim, *self.shape)), self.periodic))
         axes = sum(1 << k for k in range(ndim) if bases[:, :, k].any())
         return axes, bases.any(axis=2).sum(axis=1).max()
 

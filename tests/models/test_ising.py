@@ -1,13 +1,12 @@
 """The Ising model on any lattice: its geometry, its distribution, its trajectories, its errors."""
 
 from itertools import product
-from math import sqrt
 
 import numpy as np
 import pytest
 
 from cell_reference import bonds_of
-from conncomp.models import Ising, Potts, UnitCell, simulate
+from conncomp.models import Ising, Potts, UnitCell
 from conncomp.models.lattices import LATTICES
 from models.devices import DEVICES
 from models.references import check_updates
@@ -60,28 +59,6 @@ def test_edges_and_signs_are_those_of_the_cells_list(lattice, length, border):
     expected = sorted((u, v, -sign) for u, v, sign, _ in bonds_of(cell, shape, [name] * len(shape)))
     found = np.column_stack([model.edges, model.signs]).tolist()
     assert sorted(map(tuple, found)) == expected
-
-
-# -------------------------------------------------------------------------------- the distribution
-
-
-# At T_c of infinite lattices, a site: R. M. F. Houtappel, Physica 16, 425 (1950), of the triangular
-# and the honeycomb lattice; K. Kano, S. Naya, Prog. Theor. Phys. 10, 158 (1953), of kagome.
-CRITICAL = {"triangular": -2.0, "honeycomb": -2 / sqrt(3), "kagome": -(1 + 2 * sqrt(3)) / 3}
-
-
-@pytest.mark.parametrize("lattice", CRITICAL)
-def test_critical_energies(lattice):
-    """Extrapolated from two sizes, as the energy of a torus is off by 1/L."""
-    means, errors = [], []
-    for length in (16, 32):
-        model = Ising(length, lattice=lattice, replicas=32, seed=4)
-        energies = simulate(model, 600, thermalise=100).series.energy.mean(axis=0) / model.sites
-        means.append(energies.mean())
-        errors.append(energies.std() / sqrt(len(energies)))
-    error = sqrt(4 * errors[1] ** 2 + errors[0] ** 2)
-    assert error < 0.01
-    assert abs(2 * means[1] - means[0] - CRITICAL[lattice]) < 4 * error
 
 
 # ------------------------------------------------------------------------------------ trajectories

@@ -1,11 +1,13 @@
 """The Ising model on graphs, with couplings and fields: distribution, trajectories, errors."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from conncomp import Graph
-from conncomp.models import Ising
+from conncomp.models import Ising, Potts
 from models.devices import DEVICES
 from models.edges_reference import random_regular, small_world
 from models.references import check_updates
@@ -62,12 +64,14 @@ def test_arcs_become_bonds():
     assert count == labels.max()
 
 
-def test_a_field_changes_the_engine_and_not_the_first_spins():
-    plain, tied = Ising((7, 70), seed=2), Ising((7, 70), seed=2, field=0.1)
+@pytest.mark.parametrize("make", [Ising, partial(Potts, q=3)])
+def test_a_field_changes_the_engine_and_not_the_first_spins(make):
+    plain, tied, free = (make((7, 70), seed=2, field=field) for field in (None, 0.1, 0.0))
     np.testing.assert_array_equal(plain.spins, tied.spins)
-    assert tied.energy() == pytest.approx(plain.energy() - 0.1 * plain.spins.sum(), rel=1e-7)
+    along = plain.spins.sum() if make is Ising else (plain.spins == 0).sum()
+    assert tied.energy() == pytest.approx(plain.energy() - 0.1 * along, rel=1e-7)
     assert tied.beta == plain.beta
-    assert Ising((7, 70), seed=2, field=0.0).parameters() == plain.parameters()
+    assert free.parameters() == plain.parameters()
 
 
 def test_couplings_that_cancel_are_no_bond():

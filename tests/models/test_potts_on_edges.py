@@ -43,15 +43,6 @@ def test_trajectories_are_those_of_the_reference(device, case):
     check_updates(Potts(shape, q, **arguments, replicas=2, first_replica=3, seed=7, device=device))
 
 
-def test_a_field_changes_the_engine_and_not_the_first_spins():
-    plain, tied = Potts((7, 70), 3, seed=2), Potts((7, 70), 3, seed=2, field=0.1)
-    np.testing.assert_array_equal(plain.spins, tied.spins)
-    expected = plain.energy() - 0.1 * (plain.spins == 0).sum()
-    assert tied.energy() == pytest.approx(expected, rel=1e-7)
-    assert tied.beta == plain.beta
-    assert Potts((7, 70), 3, seed=2, field=0.0).parameters() == plain.parameters()
-
-
 def test_critical_points():
     """F. Y. Wu, Rev. Mod. Phys. 54, 235 (1982): those of two states are the Ising model's."""
     for lattice in ("triangular", "honeycomb"):

@@ -14,7 +14,6 @@ from models.references import check_updates, raw
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
-UPDATES = "swendsen-wang", "wolff"
 
 
 # ------------------------------------------------------------------------------------ trajectories
@@ -130,29 +129,6 @@ def test_improved_estimator_has_the_same_mean(model_type, coupling):
     improved = series.improved_squared_magnetisation.mean(axis=0)
     assert alarms.of_mean(plain - improved, 0.0) > alarms.FALSE_ALARM
     assert plain.std() / sqrt(300) < 0.05 * plain.mean()
-
-
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("model_type", MODELS)
-def test_pairs_are_in_detailed_balance(model_type, update):
-    """From one class of angles between two spins to another one as often as back.
-
-    Chances of transitions of one update from the stationary distribution are symmetric.
-    """
-    model = model_type((2,), beta=1.0, periodic=False, replicas=34_000, seed=4)
-    model.step(12)
-    edges = np.linspace(-1, 1, 5)[1:-1]
-    update_once = model.wolff if update == "wolff" else model.step
-    before = np.digitize(-model.energy(), edges)
-    update_once()
-    after = np.digitize(-model.energy(), edges)
-    counts = np.zeros((4, 4))
-    np.add.at(counts, (before, after), 1)
-    assert (counts > 0).all()
-    upper = np.triu_indices(4, 1)
-    there, back = counts[upper], counts.T[upper]
-    chi = ((there - back) ** 2 / (there + back)).sum()
-    assert stats.chi2.sf(chi, len(there)) > alarms.FALSE_ALARM
 
 
 @pytest.mark.soak
