@@ -16,7 +16,7 @@ from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
 from interrupts import interrupted_after
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
-from models.devices import on_host
+from models.devices import both, equal_steps, on_host
 
 DTYPES = ["float32", "float64"]
 PARAMETERS = {"mobility": 0.7, "b": 1.3, "u": 0.9, "K": 0.6, "dx": 1.2}
@@ -74,13 +74,7 @@ def test_fields_and_measurements_are_those_of_the_reference(device, dtype, noise
 )
 def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
     arguments = {"noise": noise, "dtype": dtype, "replicas": 2, "seed": 11, "amplitude": 0.5}
-    models = [CahnHilliard(shape, **arguments, device=place) for place in ("cpu", device)]
-    for n in (0, 1, 8):
-        for model in models:
-            model.step(n)
-        np.testing.assert_array_equal(on_host(models[1].field), models[0].field)
-        records = [model.measure().records for model in models]
-        np.testing.assert_array_equal(*records)
+    equal_steps(both(device, CahnHilliard, shape, **arguments), 0, 1, 8)
 
 
 @pytest.mark.soak

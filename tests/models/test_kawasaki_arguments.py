@@ -6,6 +6,7 @@ import pytest
 
 import conncomp
 from conncomp.models import Kawasaki, simulate
+from models.devices import both, equal_steps
 from models.kawasaki_reference import STEPS
 
 
@@ -163,10 +164,6 @@ def test_lattices_that_do_not_fit(device, monkeypatch):
 @pytest.mark.parametrize("device", ["cuda"])
 def test_launches_of_several_sweeps(device, monkeypatch):
     monkeypatch.setattr("conncomp.kernels.cuda.models.kawasaki.MOST_SWEEPS", 3)
-    spins = []
-    for place in ("cpu", device):
-        model = Kawasaki(8, fraction=0.3, replicas=2, seed=6, device=place)
-        model.step(8)
-        assert model.updates == 8
-        spins.append(model.spins)
-    np.testing.assert_array_equal(*spins)
+    models = both(device, Kawasaki, 8, fraction=0.3, replicas=2, seed=6)
+    equal_steps(models, 8)
+    assert [model.updates for model in models] == [8, 8]

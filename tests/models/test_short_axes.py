@@ -12,7 +12,7 @@ import pytest
 from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts, SpinGlass, UnitCell, simulate
 from conncomp.models.places import HYPERCUBIC
 from models import alarms
-from models.devices import on_host
+from models.devices import both, equal_steps
 from models.exact import Exact, of_vectors
 
 BETA, REPLICAS = 0.55, 400
@@ -187,13 +187,10 @@ ON_BOTH += [((2, 1), "triangular"), ((1,), "plain"), ((3, 1), "last turned")]
 @pytest.mark.parametrize(("model_type", "own", "update"), TRAJECTORIES)
 @pytest.mark.parametrize(("shape", "case"), ON_BOTH)
 def test_both_devices_go_the_same_way(device, shape, case, model_type, own, update):
-    runs = []
-    for place in ("cpu", device):
-        model = make(model_type, shape, case, **own, replicas=3, device=place)
-        series = simulate(model, 4, update=update).series
-        runs.append((series.records, on_host(model.spins)))
-    for of_cpu, of_gpu in zip(*runs, strict=True):
-        np.testing.assert_array_equal(of_cpu, of_gpu)
+    models = both(device, make, model_type, shape, case, **own, replicas=3)
+    runs = [simulate(model, 4, update=update) for model in models]
+    np.testing.assert_array_equal(*(run.series.records for run in runs))
+    equal_steps(models, 0)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from conncomp.generate.random import philox
 from conncomp.models import SpinGlass
 from models import alarms
 from models.alarms import FALSE_ALARM
-from models.devices import on_host
+from models.devices import both, equal_steps, on_host
 from models.spin_glass_reference import NUMBER, ReferenceGlass
 
 DEVICES, RULES = ("cpu", "cuda"), ("metropolis", "heat-bath")
@@ -309,17 +309,7 @@ def test_threads_replicas_beside_and_interruptions_change_nothing(kind, restore_
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("kind", ["pm", "gaussian"])
 def test_larger_lattices_are_the_same_on_a_gpu(kind, device):
-    models = [
-        SpinGlass((8, 9, 20), kind, beta=np.linspace(0, 2, 70), seed=1, device=place)
-        for place in ("cpu", device)
-    ]
-    for model in models:
-        model.step(2)
-    np.testing.assert_array_equal(on_host(models[1].spins), models[0].spins)
-    np.testing.assert_array_equal(models[1].energy(), models[0].energy())
-
-
-# ------------------------------------------------------------------------------- what is drawn
+    equal_steps(both(device, SpinGlass, (8, 9, 20), kind, beta=np.linspace(0, 2, 70), seed=1), 2)
 
 
 # --------------------------------------------------------------------------------- bad arguments

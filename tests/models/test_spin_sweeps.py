@@ -10,7 +10,14 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.models import XY, Potts, simulate
 from conncomp.models.potts import cuda
 from host_cuda.host_gpu import HostGpu
-from models.devices import check_updates_at_once
+from models.devices import both, check_updates_at_once
+
+
+def check(taken, device, shape, q, periodic, replicas, beta=1.0):
+    """Hold updates of Potts models against the CPU's; `beta` suits the axes and the states."""
+    beta *= {1: 1.5, 2: 0.9, 3: 0.5, 4: 0.35}[len(shape)] * np.log(1 + np.sqrt(q)) / 0.8814
+    how = {"beta": beta, "periodic": periodic, "replicas": replicas, "seed": 4}
+    check_updates_at_once(taken, both(device, Potts, shape, q, **how))
 
 
 def by(*kinds):
@@ -51,7 +58,7 @@ def test_many_updates_at_once_go_as_one_by_one(
     monkeypatch.setattr(spin_sweeps, "LEAST_OF_MANY", least)
     monkeypatch.setattr(spin_sweeps.SpinSweeps, "most_updates", 5)
     monkeypatch.setattr(spin_sweeps, "CLUSTERS", clusters)
-    check_updates_at_once(by(SpinBatches, SpinSweeps), device, shape, q, periodic, replicas)
+    check(by(SpinBatches, SpinSweeps), device, shape, q, periodic, replicas)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +122,8 @@ def test_blocks_wait_in_the_grid_where_clusters_are_refused(device, monkeypatch)
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("kind", [Potts, XY])
 def test_updates_that_measure_may_be_far_apart(device, kind):
-    right, found = (kind((8, 8), seed=1, device=where) for where in ("cpu", device))
-    records = [simulate(model, 9, measure_every=1 << 31).series.records for model in (right, found)]
+    models = both(device, kind, (8, 8), seed=1)
+    records = [simulate(model, 9, measure_every=1 << 31).series.records for model in models]
     np.testing.assert_array_equal(*records)
 
 
@@ -159,7 +166,7 @@ def test_batches_go_as_lattices_one_by_one(device, warps, beta, shape, q, period
     monkeypatch.setattr(spin_batches, "LEAST_ROWS", 2)
     monkeypatch.setattr(SpinBatches, "most_updates", 5)
     replicas = Potts((8, 8), device=device)._engine.gpu.multiprocessors + 1
-    check_updates_at_once(by(SpinBatches), device, shape, q, periodic, replicas, beta)
+    check(by(SpinBatches), device, shape, q, periodic, replicas, beta)
 
 
 def test_batches_that_are_too_large_narrow_or_few_are_not_taken():
@@ -207,7 +214,7 @@ def test_tiles_go_as_the_cpu(device, logs, beta, shape, q, periodic, replicas, m
     monkeypatch.setattr(spin_tiles, "LEAST_FILLED", 0)
     monkeypatch.setattr(spin_tiles, "LOGS", logs or spin_tiles.LOGS)
     tiled = lambda engine: engine._tiles is not None  # noqa: E731
-    check_updates_at_once(tiled, device, shape, q, periodic, replicas, beta)
+    check(tiled, device, shape, q, periodic, replicas, beta)
 
 
 def test_sites_of_tiles_have_numbers_of_32_bits():

@@ -9,7 +9,7 @@ from scipy import stats
 from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
 from conncomp.models import XY, Heisenberg, simulate
 from models import alarms
-from models.devices import on_host
+from models.devices import both, check_updates_at_once, on_host
 from models.references import check_updates, raw
 
 pytestmark = pytest.mark.usefixtures("restore_threads")
@@ -101,19 +101,13 @@ def test_many_updates_at_once_go_as_one_by_one(
 ):
     monkeypatch.setattr(vector_sweeps, "LEAST_CHUNK", 32)
     monkeypatch.setattr(vector_sweeps.VectorSweeps, "most_updates", most)
-
-    def made(where, **options):
-        how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
-        model = model_type(shape, **how, device=where)
-        assert where == "cpu" or model._engine.sweeps is not None
-        model.step(3)
-        run = simulate(model, 31, thermalise=2, **options)
-        return raw(model), run.series.records
-
+    how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
     wanted = {"clusters": True}, {"measure_every": 3}, {"measure_every": 4, "clusters": True}
-    for options in (*wanted, {"update": "wolff", "measure_every": 2}):
-        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
-            np.testing.assert_array_equal(found, right)
+    check_updates_at_once(
+        lambda engine: engine.sweeps is not None,
+        both(device, model_type, shape, **how),
+        *(*wanted, {"update": "wolff", "measure_every": 2}),
+    )
 
 
 # -------------------------------------------------------------------------------- the distribution
