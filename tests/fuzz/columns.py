@@ -11,7 +11,6 @@ from skimage.morphology import convex_hull_image
 import conncomp
 
 from . import draws
-from .choices import Choices
 from .label_tools_reference import components_of
 
 ALWAYS = ["num_pixels", "bbox", "area_filled", "moments", "coords"]
@@ -19,9 +18,8 @@ OF_IMAGES = ["intensity_median", "intensity_std", "intensity_quantile-0.3", "mom
 FLAT = ["euler_number", "perimeter", "perimeter_crofton", "area_convex"]
 
 
-def columns(data):
+def columns(choices):
     """Compare columns of components with sums over elements, and shapes with scikit-image's."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 200)
     options = draws.options_of(choices, given, background, axes)
     ndim = given.ndim - axes

@@ -8,13 +8,11 @@ import numpy as np
 import conncomp
 from conncomp import models
 
-from .choices import Choices
 from .models import _drawn, _each, _items, _lattice, check_trajectory
 from .target import assert_same
 
 
-def spin_glass(data):
-    choices = Choices(data)
+def spin_glass(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     lengths = _lattice(choices, most_axes=4)
     drawn = _drawn(choices)

@@ -18,12 +18,10 @@ from ..reference import (
 )
 from ..winding_search import bond_windings, search
 from . import draws
-from .choices import Choices
 from .target import assert_same
 
 
-def label(data):
-    choices = Choices(data)
+def label(choices):
     image = draws.array(choices)
     batch_axes = choices.below(image.ndim) if choices.flag() else 0
     neighbours = _neighbours(choices, image, image.ndim - batch_axes)
@@ -73,8 +71,7 @@ def _neighbours(choices, image, ndim):
     }
 
 
-def label_bonds(data):
-    choices = Choices(data)
+def label_bonds(choices):
     given, bonds, batch_axes = _bonds(choices, 1000)
     periodic = draws.periodic(choices, len(bonds))
     numbering = choices.pick(["consecutive", "roots"])
@@ -111,8 +108,7 @@ def _bonds(choices, most):
     return given, bonds, batch_axes
 
 
-def wrapping(data):
-    choices = Choices(data)
+def wrapping(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     if choices.flag():
         _cluster_wrapping(choices)

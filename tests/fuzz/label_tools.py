@@ -12,7 +12,6 @@ import conncomp
 from ..contacts_reference import contacts_by_loops
 from ..reference import label_by_flood_fill
 from . import draws
-from .choices import Choices
 from .label_tools_reference import (
     by_size,
     close_labels,
@@ -30,9 +29,8 @@ from .label_tools_reference import (
 from .target import assert_refused, assert_same
 
 
-def tables(data):
+def tables(choices):
     """Compare sizes, members, histograms and spans, which are tables by label."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices)
     options = draws.options_of(choices, given, background, axes)
     conncomp.set_num_threads(1 + choices.below(4))
@@ -63,9 +61,8 @@ def tables(data):
     assert_same(conncomp.size_histogram(given, **options), (occurring, counts))
 
 
-def selection(data):
+def selection(choices):
     """Compare labels of which some are kept, or that are renumbered."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices)
     options = draws.options_of(choices, given, background, axes)
     conncomp.set_num_threads(1 + choices.below(4))
@@ -119,9 +116,8 @@ def _check_parts_of_masks(choices, given, axes, sizes, k):
     np.testing.assert_array_equal(largest, first == 1)
 
 
-def relabelling(data):
+def relabelling(choices):
     """Compare consecutive numbers, of labels that may be of any size and negative."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices)
     if choices.flag():
         limits = np.iinfo(given.dtype)
@@ -154,9 +150,8 @@ def relabelling(data):
 IMAGE_TYPES = ["u1", "f8", "?", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", ">i2", ">f8"]
 
 
-def statistics(data):
+def statistics(choices):
     """Compare the statistics of components, and the components one by one."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 200)
     options = draws.options_of(choices, given, background, axes)
     ndim = given.ndim - axes
@@ -275,9 +270,8 @@ def _assert_near(value, expected):
     np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9)
 
 
-def contacts(data):
+def contacts(choices):
     """Compare who touches whom, as tables and as a graph."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 150)
     options = draws.options_of(choices, given, background, axes)
     ndim = given.ndim - axes
@@ -312,9 +306,8 @@ def contacts(data):
     assert_same(graph.arrays[:2], np.concatenate([pairs, pairs[:, ::-1]]).T)
 
 
-def match(data):
+def match(choices):
     """Overlaps of two labellings are those that loops over elements count."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 300)
     options = draws.options_of(choices, given, background, axes)
     other = choices.generator().integers(0, choices.pick([1, 2, 5, 40]), given.shape)
@@ -345,8 +338,7 @@ def match(data):
     assert found.components == tuple(components[::-1] if swapped else components)
 
 
-def holes(data):
-    choices = Choices(data)
+def holes(choices):
     given, background, axes = draws.labels(choices, 400)
     ndim = given.ndim - axes
     connectivity = choices.pick([None, *range(1, ndim + 1)])
@@ -373,9 +365,8 @@ def holes(data):
             np.testing.assert_array_equal(result[index], expected)
 
 
-def colours(data):
+def colours(choices):
     """Components that are close have different colours; over an image they are mixed with it."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 100, 3)
     options = draws.options_of(choices, given, background, axes)
     picture = conncomp.colour_components(given, **options)

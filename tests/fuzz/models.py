@@ -27,7 +27,6 @@ from ..reference import label_by_bonds, label_by_flood_fill, number_items
 from ..winding_search import bond_windings
 from . import draws
 from . import models_reference as reference
-from .choices import Choices
 from .grids import image_windings
 from .target import assert_same
 
@@ -170,8 +169,7 @@ def _potts_options(choices, **changes):
     }
 
 
-def potts(data):
-    choices = Choices(data)
+def potts(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     options = _potts_options(choices)
     replicas, shape = options["replicas"], options["shape"]
@@ -211,9 +209,8 @@ def _potts_update(choices, lengths):
     return kind, 1, arguments
 
 
-def tempering(data):
+def tempering(choices):
     """Temperatures change places, and nothing else does; two calls are as one."""
-    choices = Choices(data)
     options = _potts_options(choices, replicas=choices.pick([2, 3, 5]))
     options["beta"] = [choices.pick([0.9, 0.5, 1.1, 0.9]) for _ in range(options["replicas"])]
     if not isinstance(options["start"], str):
@@ -250,9 +247,8 @@ def tempering(data):
 # ------------------------------------------------------------------------------------- percolation
 
 
-def percolation(data):
+def percolation(choices):
     """Compare configurations, drawn at several probabilities, with searches through them."""
-    choices = Choices(data)
     conncomp.set_num_threads(1 + choices.below(4))
     options = _percolation_options(choices) | _drawn(choices)
     replicas = options["replicas"]
@@ -351,9 +347,8 @@ def _check_percolation_summary(model, p):
         np.testing.assert_allclose(getattr(summary, name), (values.mean(), error), atol=1e-12)
 
 
-def percolation_sweeps(data):
+def percolation_sweeps(choices):
     """Compare the series of runs: each begins and ends where it must, and rises one by one."""
-    choices = Choices(data)
     conncomp.set_num_threads(1 + choices.below(4))
     options = _percolation_options(choices)
     model = models.Percolation(**options, seed=choices.pick(SEEDS))
@@ -423,8 +418,7 @@ def _check_sums_of_runs(choices, model, run, elements):
 # ---------------------------------------------------------------------------------------- Kawasaki
 
 
-def kawasaki(data):
-    choices = Choices(data)
+def kawasaki(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     lattice = choices.pick(["square", "sc", "bcc"])
     ndim = 2 if lattice == "square" else 3
@@ -483,8 +477,7 @@ def kawasaki(data):
 # ----------------------------------------------------------------------------------- Cahn, Hilliard
 
 
-def cahn_hilliard(data):
-    choices = Choices(data)
+def cahn_hilliard(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     ndim = choices.pick([2, 3])
     lengths = tuple(choices.pick([4, 2, 3, 5, 8] if ndim == 2 else [3, 2, 4]) for _ in range(ndim))
@@ -559,9 +552,8 @@ def _check_domains(model, references, replicas, threshold):
 # -------------------------------------------------------------------------------------- simulations
 
 
-def simulations(data):
+def simulations(choices):
     """A simulation is its updates one by one; from a checkpoint it goes on as if never ended."""
-    choices = Choices(data)
     conncomp.set_num_threads(1 + choices.below(4))
     drawn = _drawn(choices)
     of_updates = {}
@@ -632,9 +624,8 @@ def _series(choices, count=1):
     return values
 
 
-def series(data):
+def series(choices):
     """Compare autocorrelation times, errors and summaries with their formulas."""
-    choices = Choices(data)
     (values,) = _series(choices)
     chains = values.reshape(len(values), -1)
     assert reference.is_autocorrelation_time(models.autocorrelation_time(values), chains)

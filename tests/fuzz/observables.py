@@ -7,14 +7,12 @@ from conncomp import models
 from models.exact import phases_of
 from models.percolation_reference import windings_of
 
-from .choices import Choices
 from .models import _items
 from .spins import random_options
 from .target import assert_same
 
 
-def observables(data):
-    choices = Choices(data)
+def observables(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     options, _, _ = random_options(choices)
     model, replicas = models.Ising(**options), options["replicas"]

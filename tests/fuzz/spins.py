@@ -18,7 +18,6 @@ from models.exact import bonds_by_edge, vectors_of
 
 from ..cell_reference import bonds_of
 from . import models_reference as reference
-from .choices import Choices
 from .models import _drawn, _each, _lattice, check_short_axis, check_trajectory
 
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
@@ -191,8 +190,7 @@ def random_options(choices):
     return options | {"start": start}, cell, sites
 
 
-def ising(data):
-    choices = Choices(data)
+def ising(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     options, cell, shape = random_options(choices)
     model = models.Ising(**options)
@@ -220,8 +218,7 @@ def _sorted(u, v, sign):
 # --------------------------------------------------------------------------------- Ising, on graphs
 
 
-def ising_graphs(data):
-    choices = Choices(data)
+def ising_graphs(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     options, expected, fields = _graph_options(choices)
     model = models.Ising(**options)
@@ -271,8 +268,7 @@ def _graph_options(choices):
 # ----------------------------------------------------------------------------- vectors, on lattices
 
 
-def vectors(data):
-    choices = Choices(data)
+def vectors(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     make = choices.pick([models.XY, models.Heisenberg])
     components = 2 if make is models.XY else 3
@@ -306,8 +302,7 @@ def vectors(data):
 # -------------------------------------------------------------------------- any spins, on any bonds
 
 
-def spins_on_edges(data):
-    choices = Choices(data)
+def spins_on_edges(choices):
     conncomp.set_num_threads(1 + choices.below(4))
     make = choices.pick([models.Clock, models.ON, models.Heisenberg, models.XY, models.Potts])
     options, fields = _options(choices, make)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .choices import Choices
+
 
 @dataclass(frozen=True)
 class Target:
@@ -34,7 +36,7 @@ class Target:
 
 def of_calls(run, **options):
     """Return the target of a function that reads its case by `Choices`."""
-    return Target(run, random_seeds, drawn=True, **options)
+    return Target(lambda data: run(Choices(data)), random_seeds, drawn=True, **options)
 
 
 def random_seeds():

@@ -43,7 +43,6 @@ from . import (
     spins,
     volumes,
 )
-from .choices import Choices
 from .target import Target, assert_same, of_calls
 
 
@@ -112,9 +111,8 @@ cluster_pairs cluster_quality set_num_threads
 """
 
 
-def arguments(data):
+def arguments(choices):
     """Call public functions with whatever: an error in words, or an answer, and no crash."""
-    choices = Choices(data)
     odd = [
         None, True, -1, 0, 1, 2**31, 2**63, 10**300, 0.5, np.nan, "all", b"x", [], [[]], [1, 2],
         [[1, 0], [0]], {}, object(), 1j, np.int8(3), np.float32(1), np.array(1), np.zeros(0),
@@ -155,11 +153,10 @@ def _check_bools(function, positional, named):
             assert value in (0, 1), name
 
 
-def command(data):
+def command(choices):
     """Run a command line: it succeeds, or says why not in one line, and leaves no litter."""
     from conncomp.cli._command import command as group
 
-    choices = Choices(data)
     kind, option_values = choices.pick(list(COMMANDS.items()))
     names = {"graph": files.GRAPHS, "cluster": files.PAIRS}.get(kind, files.IMAGES)
     words = []
