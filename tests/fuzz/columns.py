@@ -25,7 +25,6 @@ def columns(choices):
     ndim = given.ndim - axes
     image = choices.generator().integers(-9, 9, given.shape) if choices.flag() else None
     names = ALWAYS + (OF_IMAGES if image is not None else []) + (FLAT if ndim == 2 else [])
-    conncomp.set_num_threads(1 + choices.below(4))
     found = conncomp.component_statistics(given, image, properties=names, **options)
     expected = list(components_of(given, axes, background))
     for row, (index, label, inside) in enumerate(expected):

@@ -52,7 +52,6 @@ OF_PAIRS = [
 
 def containers(choices):
     """Compare calls on other containers with those on masked arrays."""
-    conncomp.set_num_threads(1 + choices.below(4))
     kind = choices.below(4)
     if kind == 2:
         _pairs(choices)

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-import conncomp
 from conncomp import models
 
 from .models import _drawn, _each, _items, _lattice, check_trajectory
@@ -13,7 +12,6 @@ from .target import assert_same
 
 
 def spin_glass(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     lengths = _lattice(choices, most_axes=4)
     drawn = _drawn(choices)
     rng = choices.generator()

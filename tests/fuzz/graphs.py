@@ -151,7 +151,6 @@ def connected_components(choices):
     )
     directed = choices.flag()
     numbering = choices.pick(["consecutive", "roots"])
-    conncomp.set_num_threads(1 + choices.below(4))
     call = partial(
         conncomp.connected_components,
         graph,
@@ -235,7 +234,6 @@ def forests(choices):
         entries = entries.astype(np.float32)  # which SciPy has no layouts of
     with np.errstate(over="ignore", invalid="ignore"):
         graph, ends, stored = form(choices, n, src, dst, entries)
-    conncomp.set_num_threads(1 + choices.below(4))
     found = conncomp.spanning_forest(graph)
     assert found.dtype == np.int32
     np.testing.assert_array_equal(found, kruskal(n, *ends))
@@ -269,7 +267,6 @@ def edge_files(choices):
             ends = {"a": src[part].astype(kind), "b": dst[part].astype(kind)}
             table = pyarrow.table({**ends, "weight": weights[part]})
             files.append(write(Path(folder, f"{k}{name}"), table, choices.pick([None, 3])))
-        conncomp.set_num_threads(1 + choices.below(4))
         named = {"src": "a", "dst": "b", "num_vertices": n}
         labelled = conncomp.label_edge_files(files, **named)
         edges, *ends = conncomp.spanning_forest_of_files(files, **named)
@@ -347,7 +344,6 @@ def growing_graphs(choices):
     """Add edges, a batch at a time, and ask now and then; wrong batches change nothing."""
     n = choices.pick([3, 10, 65, 1, 2, 0, 300])
     dtype = choices.pick([None, np.int32, np.int64])
-    conncomp.set_num_threads(1 + choices.below(4))
     components = conncomp.IncrementalComponents(n, dtype=dtype)
     assert components.dtype == (dtype or np.int32)
     edges, rng = [], choices.generator()

@@ -26,7 +26,6 @@ def label(choices):
     batch_axes = choices.below(image.ndim) if choices.flag() else 0
     neighbours = _neighbours(choices, image, image.ndim - batch_axes)
     numbering = choices.pick(["consecutive", "roots"])
-    conncomp.set_num_threads(1 + choices.below(4))
     before, numbers = np.ma.getdata(image).tobytes(), []
 
     def call(**options):
@@ -75,7 +74,6 @@ def label_bonds(choices):
     given, bonds, batch_axes = _bonds(choices, 1000)
     periodic = draws.periodic(choices, len(bonds))
     numbering = choices.pick(["consecutive", "roots"])
-    conncomp.set_num_threads(1 + choices.below(4))
     numbers, options = [], {"periodic": periodic, "batch_axes": batch_axes, "numbering": numbering}
 
     def call(**others):
@@ -109,7 +107,6 @@ def _bonds(choices, most):
 
 
 def wrapping(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     if choices.flag():
         _cluster_wrapping(choices)
         return

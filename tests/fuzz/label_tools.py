@@ -33,7 +33,6 @@ def tables(choices):
     """Compare sizes, members, histograms and spans, which are tables by label."""
     given, background, axes = draws.labels(choices)
     options = draws.options_of(choices, given, background, axes)
-    conncomp.set_num_threads(1 + choices.below(4))
     batch, rows = given.shape[:axes], rows_of(given)
     sizes = np.zeros((*batch, rows), np.int64)
     spanned = np.zeros((*batch, rows, given.ndim - axes), bool)
@@ -65,7 +64,6 @@ def selection(choices):
     """Compare labels of which some are kept, or that are renumbered."""
     given, background, axes = draws.labels(choices)
     options = draws.options_of(choices, given, background, axes)
-    conncomp.set_num_threads(1 + choices.below(4))
     first = int(background == 0)
 
     def check(labels, names):
@@ -128,7 +126,6 @@ def relabelling(choices):
         values = draws.laid_out(choices, values)
         given = np.ma.array(values, mask=given.mask) if np.ma.isMaskedArray(given) else values
     options = draws.options_of(choices, given, background, axes)
-    conncomp.set_num_threads(1 + choices.below(4))
     first = int(background == 0)
 
     def names(found):
@@ -160,7 +157,6 @@ def statistics(choices):
         image = _image(choices, given.shape)
     spacing = choices.pick([None, 2.0, [choices.pick([1.0, 0.5, 3.0]) for _ in range(ndim)]])
     moments, surfaces = choices.flag(), choices.flag()
-    conncomp.set_num_threads(1 + choices.below(4))
     found = conncomp.component_statistics(
         given, image, moments=moments, surfaces=surfaces, spacing=spacing, **options
     )
@@ -282,7 +278,6 @@ def contacts(choices):
     spacing = choices.pick([None, 2.0, [choices.pick([1.0, 0.5, 3.0]) for _ in range(ndim)]])
     lengths = np.broadcast_to(1.0 if spacing is None else spacing, ndim)
     face = [math.prod(np.delete(lengths, axis)) for axis in range(ndim)]
-    conncomp.set_num_threads(1 + choices.below(4))
     outside = -1 if background is None else background
     plain = without_mask(given, outside)
     rows = []
@@ -311,7 +306,6 @@ def match(choices):
     given, background, axes = draws.labels(choices, 300)
     options = draws.options_of(choices, given, background, axes)
     other = choices.generator().integers(0, choices.pick([1, 2, 5, 40]), given.shape)
-    conncomp.set_num_threads(1 + choices.below(4))
     swapped = choices.flag()
     found = conncomp.match_labels(*((other, given) if swapped else (given, other)), **options)
     plain, expected, components = without_mask(given, background), [], np.zeros(2, int)
@@ -343,7 +337,6 @@ def holes(choices):
     ndim = given.ndim - axes
     connectivity = choices.pick([None, *range(1, ndim + 1)])
     max_size = choices.pick([None, 0, 1, 2, 2**70])
-    conncomp.set_num_threads(1 + choices.below(4))
     parts = {"connectivity": connectivity, "max_size": max_size}
     result = conncomp.fill_holes(
         given, **parts, **draws.options_of(choices, given, background, axes)

@@ -170,7 +170,6 @@ def _potts_options(choices, **changes):
 
 
 def potts(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     options = _potts_options(choices)
     replicas, shape = options["replicas"], options["shape"]
     model = models.Potts(**options, labelling=choices.pick(["auto", "serial"]))
@@ -249,7 +248,6 @@ def tempering(choices):
 
 def percolation(choices):
     """Compare configurations, drawn at several probabilities, with searches through them."""
-    conncomp.set_num_threads(1 + choices.below(4))
     options = _percolation_options(choices) | _drawn(choices)
     replicas = options["replicas"]
     model = models.Percolation(**options)
@@ -349,7 +347,6 @@ def _check_percolation_summary(model, p):
 
 def percolation_sweeps(choices):
     """Compare the series of runs: each begins and ends where it must, and rises one by one."""
-    conncomp.set_num_threads(1 + choices.below(4))
     options = _percolation_options(choices)
     model = models.Percolation(**options, seed=choices.pick(SEEDS))
     lattice, ndim, of_bonds = model.lattice, len(options["shape"]), options["kind"] == "bond"
@@ -419,7 +416,6 @@ def _check_sums_of_runs(choices, model, run, elements):
 
 
 def kawasaki(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     lattice = choices.pick(["square", "sc", "bcc"])
     ndim = 2 if lattice == "square" else 3
     lengths = tuple(choices.pick([4, 8, 4, 12] if ndim == 2 else [4, 4, 8]) for _ in range(ndim))
@@ -478,7 +474,6 @@ def kawasaki(choices):
 
 
 def cahn_hilliard(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     ndim = choices.pick([2, 3])
     lengths = tuple(choices.pick([4, 2, 3, 5, 8] if ndim == 2 else [3, 2, 4]) for _ in range(ndim))
     if ndim == 2 and choices.flag():
@@ -554,7 +549,6 @@ def _check_domains(model, references, replicas, threshold):
 
 def simulations(choices):
     """A simulation is its updates one by one; from a checkpoint it goes on as if never ended."""
-    conncomp.set_num_threads(1 + choices.below(4))
     drawn = _drawn(choices)
     of_updates = {}
     kind = choices.below(4)

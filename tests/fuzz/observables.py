@@ -2,7 +2,6 @@
 
 import numpy as np
 
-import conncomp
 from conncomp import models
 from models.exact import phases_of
 from models.percolation_reference import windings_of
@@ -13,7 +12,6 @@ from .target import assert_same
 
 
 def observables(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     options, _, _ = random_options(choices)
     model, replicas = models.Ising(**options), options["replicas"]
     waves = phases_of(model)

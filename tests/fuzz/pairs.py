@@ -22,7 +22,6 @@ WEIGHTS = [np.float64, np.float32, np.float16, np.int32]
 
 def _drawn(choices):
     """Return ids on the left and on the right, and weights."""
-    conncomp.set_num_threads(1 + choices.below(4))
     ids = choices.pick([9, 2, 1, 100])
     rows = choices.pick([ids, 0, 1, 3 * ids])
     rng, dtype = choices.generator(), choices.pick(DTYPES)

@@ -191,7 +191,6 @@ def random_options(choices):
 
 
 def ising(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     options, cell, shape = random_options(choices)
     model = models.Ising(**options)
     assert model.spins.dtype == np.int8
@@ -219,7 +218,6 @@ def _sorted(u, v, sign):
 
 
 def ising_graphs(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     options, expected, fields = _graph_options(choices)
     model = models.Ising(**options)
     assert model.edges.tolist() == [list(pair) for pair in expected]
@@ -269,7 +267,6 @@ def _graph_options(choices):
 
 
 def vectors(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     make = choices.pick([models.XY, models.Heisenberg])
     components = 2 if make is models.XY else 3
     lengths, drawn = _lattice(choices, most_axes=4), _drawn(choices)
@@ -303,7 +300,6 @@ def vectors(choices):
 
 
 def spins_on_edges(choices):
-    conncomp.set_num_threads(1 + choices.below(4))
     make = choices.pick([models.Clock, models.ON, models.Heisenberg, models.XY, models.Potts])
     options, fields = _options(choices, make)
     model = make(**options)

@@ -75,7 +75,6 @@ def label_files(choices):
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         source, drawn = _written(choices, folder)
-        conncomp.set_num_threads(1 + choices.below(3))
         given = drawn
         options = {"numbering": choices.pick(["consecutive", "roots"])}
         if choices.flag():
@@ -315,7 +314,6 @@ def label_volumes(choices):
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         source, drawn = _written(choices, folder)
-        conncomp.set_num_threads(1 + choices.below(3))
         function = choices.pick(IN_MEMORY)
         known = {"background": choices.pick([0, None]), "batch_axes": choices.below(drawn.ndim)}
         given = {"largest_components": (choices.below(4),)}
@@ -478,7 +476,6 @@ def streams(choices):
     }
     image = rng.integers(-5, 9, shape) if choices.flag() else None
     surfaces, spacing = choices.flag(), choices.pick([None, 0.5])
-    conncomp.set_num_threads(1 + choices.below(3))
     lengths = [1 + choices.below(4) for _ in range(3)]
 
     def slabs():
