@@ -43,7 +43,6 @@ def test_graphs_are_sound(name):
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if name not in UNSEEDED_GRAPHS])
-@pytest.mark.usefixtures("restore_threads")
 def test_same_for_a_seed_on_any_number_of_threads(name):
     made = []
     for threads in (1, 5):

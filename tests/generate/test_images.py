@@ -17,7 +17,6 @@ def components(image, connectivity=None):
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-@pytest.mark.usefixtures("restore_threads")
 def test_same_for_a_seed_on_any_number_of_threads(name):
     made = []
     for threads in (1, 5):

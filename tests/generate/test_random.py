@@ -125,7 +125,6 @@ def test_permutation(cupy):
 
 
 @pytest.mark.parametrize(("name", "args", "dtype"), DRAWS)
-@pytest.mark.usefixtures("restore_threads")
 def test_same_for_any_threads_and_any_count(name, args, dtype):
     draw = getattr(random, name)
     conncomp.set_num_threads(1)

@@ -339,7 +339,6 @@ def test_a_field_that_leaves_all_bounds_is_told():
         model.measure()
 
 
-@pytest.mark.usefixtures("restore_threads")
 def test_an_interrupt_leaves_the_field_as_it_was():
     conncomp.set_num_threads(2)
     model, twin = (CahnHilliard((1024, 1024), noise=0.01) for _ in range(2))

@@ -11,7 +11,6 @@ from conncomp.models.lattices import LATTICES
 from models.devices import DEVICES
 from models.references import check_updates
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 # Its first bond moves by five sites along a row, which has three where there is one cell.
 FAR = UnitCell(
     [[1.0, 0.0], [0.0, 1.0]],

@@ -12,9 +12,6 @@ from models.devices import DEVICES
 from models.edges_reference import random_regular, small_world
 from models.references import check_updates
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
-
-
 RNG = np.random.default_rng(3)
 RING = small_world(9, 3, 1)
 TRIANGLES = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4])

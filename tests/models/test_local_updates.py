@@ -14,7 +14,6 @@ from models.devices import DEVICES
 from models.exact import Exact
 from models.references import check_updates
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 RULES = "metropolis", "heat-bath"
 UPDATES = "swendsen-wang", "wolff", *RULES
 RNG = np.random.default_rng(8)

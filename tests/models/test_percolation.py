@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from conncomp import get_num_threads, label, set_num_threads
+from conncomp import label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, UnitCell, simulate
 from conncomp.models.percolation.lattices import WRAPPING_AT_THRESHOLD
@@ -317,12 +317,10 @@ def test_sweeps_are_as_direct_sampling(shape, kind, p, options):
 
 
 def test_runs_depend_on_nothing_but_seed_and_number():
-    threads = get_num_threads()
     sweeps = []
     for number in (1, 3, 8):
         set_num_threads(number)
         sweeps.append(Percolation((40, 50), "bond", seed=4, p=number / 9).sweep(30, batches=7))
-    set_num_threads(threads)
     for sweep in sweeps[1:]:
         np.testing.assert_array_equal(sweep.series, sweeps[0].series)
         np.testing.assert_array_equal(sweep.first_wraps, sweeps[0].first_wraps)

@@ -10,7 +10,6 @@ from conncomp.models import Ising, Potts
 from models.devices import DEVICES
 from models.references import check_updates
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 RNG = np.random.default_rng(3)
 GRAPH = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4])
 

@@ -193,7 +193,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("make", "updates"), LARGE)
-def test_threads_and_replicas_change_nothing(make, updates, restore_threads):
+def test_threads_and_replicas_change_nothing(make, updates):
     def run(threads, **options):
         conncomp.set_num_threads(threads)
         model = make(seed=5, **options)

@@ -284,7 +284,7 @@ def test_energies_on_the_line_of_nishimori_vary_no_more_than_they_may(shape):
 
 
 @pytest.mark.parametrize("kind", ["pm", "gaussian"])
-def test_threads_replicas_beside_and_interruptions_change_nothing(kind, restore_threads):
+def test_threads_replicas_beside_and_interruptions_change_nothing(kind):
     betas = np.linspace(0.2, 1.5, 40)
 
     def build(betas=betas, **options):

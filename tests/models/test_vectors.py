@@ -12,7 +12,6 @@ from models import alarms
 from models.devices import both, check_updates_at_once, on_host
 from models.references import check_updates, raw
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
 
 

@@ -24,7 +24,6 @@ from models.devices import DEVICES
 from models.exact import Exact, of_vectors
 from models.references import check_updates, references_of
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 UPDATES = "swendsen-wang", "wolff", "metropolis"
 MODELS = {
     "xy": (XY, {}),
