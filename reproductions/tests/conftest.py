@@ -20,11 +20,14 @@ ON_GPU = {kind: table["cuda"] for kind, table in TABLES.items()}
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run `python -m reproductions` in an empty folder, in this process."""
+    """Run `python -m reproductions` in an empty folder; it ends with `code`, silent if with 0."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments):
-        return click.testing.CliRunner().invoke(paper, [*map(str, arguments)])
+    def run(*arguments, code=0, silent=True):
+        done = click.testing.CliRunner().invoke(paper, [*map(str, arguments)])
+        assert done.exit_code == code, done.output
+        assert code or not silent or not done.stderr
+        return done
 
     return run
 

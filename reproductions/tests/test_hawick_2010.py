@@ -82,8 +82,7 @@ def on_host(host):
 
 @pytest.mark.soak
 def test_all_on_the_cpu(run):
-    done = run(*COMMAND, "--all")
-    assert (done.exit_code, done.stderr) == (0, "")
+    run(*COMMAND, "--all")
     for suffix in (".json", ".png"):
         assert files(suffix) == set(ON_CPU)
     for name in graphs.FIGURES:
@@ -99,8 +98,7 @@ def test_all_on_the_cpu(run):
 @pytest.mark.soak
 def test_all_on_a_gpu(run, host):
     chosen = [part for name in ON_GPU for part in ("--exhibit", name)]
-    done = run(*COMMAND, *chosen, "--device", "cuda")
-    assert (done.exit_code, done.stderr) == (0, "")
+    run(*COMMAND, *chosen, "--device", "cuda")
     results = {name: written(name) for name in ON_GPU}
     for name, result in results.items():
         assert result["rows"]
@@ -145,8 +143,7 @@ def test_nothing_but_failures(run, host, monkeypatch):
     limit_to(-1.0, monkeypatch)
     names = [*graphs.FIGURES, "figure-19", "table-1", "table-3", "blocks", "rows-of-kernel-2"]
     chosen = [part for name in names for part in ("--exhibit", name)]
-    done = run(*COMMAND, *chosen, "--device", "cuda")
-    assert (done.exit_code, done.stderr) == (0, "")
+    run(*COMMAND, *chosen, "--device", "cuda")
     reasons = {row["reason"] for row in written("figure-11")["rows"] if row["way"] == "kernel 2"}
     assert reasons == {"given up after -1 s"}
 
