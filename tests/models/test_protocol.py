@@ -98,6 +98,8 @@ def test_step_makes_the_usual_updates_without_measuring(new_model):
     assert same_place(model.state(), twin.state())
     with pytest.raises(ValueError, match="n=-1 must be from 0"):
         model.step(-1)
+    with pytest.raises(TypeError, match="n='ab'"):
+        model.new_records("ab")
 
 
 def test_what_is_measured_now_is_what_an_update_measures(new_model):
