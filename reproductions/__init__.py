@@ -1,7 +1,5 @@
 """Figures and tables of papers, measured again on this machine beside the published values."""
 
-from __future__ import annotations
-
 from reproductions.ecl_cc_2018 import ECL_CC_2018
 from reproductions.hawick_2010 import HAWICK_2010
 from reproductions.maddix_2014 import MADDIX_2014

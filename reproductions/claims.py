@@ -1,11 +1,9 @@
 """What a paper says in words, beside what is measured, and the bounds within which that agrees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from reproductions.published import read
 
@@ -51,7 +49,7 @@ class Claim:
             known["within"] = [bound if isfinite(bound) else None for bound in self.within]
         return known
 
-    def unjudged(self, because: str) -> Claim:
+    def unjudged(self, because: str) -> Self:
         """Return the claim without a verdict, if it is about inputs, and why."""
         if not self.of_inputs or self.holds is None:
             return self

@@ -1,7 +1,5 @@
 """The command: ``python -m reproductions``, and ``conncomp bench paper`` where it is installed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -258,7 +256,6 @@ def _table(done: list[tuple[str, Findings]], output: Path) -> list[Row]:
 
 
 def _claims(done: list[tuple[str, Findings]]) -> list[Row]:
-    """Return what the paper says in words, and what is measured."""
     return [
         ("as they say", "as we find", ""),
         *(

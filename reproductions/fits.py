@@ -1,7 +1,5 @@
 """Laws that are fitted to times."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple

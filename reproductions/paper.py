@@ -1,13 +1,11 @@
 """A paper whose figures and tables are measured again: what it consists of, and what is written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from conncomp._optional import optional
 from conncomp.bench.devices import Cpu, DeviceName
@@ -95,7 +93,7 @@ class Paper:
         kept: tuple[str, ...] = (),
         *,
         takes_data: bool = False,
-    ) -> Paper:
+    ) -> Self:
         """Return the paper of which ``exhibits.toml`` tells, beside a module of this ``__file__``.
 
         `shows` are by the names of the exhibits, in the order of the paper.
@@ -208,7 +206,6 @@ def _write(result: Mapping[str, Any], path: Path) -> None:
 
 
 def draw(exhibit: Exhibit, findings: Findings, path: Path) -> None:
-    """Draw an exhibit into a PNG file."""
     canvas = optional("matplotlib.figure").Figure((8, 5), layout="constrained")
     exhibit.draw(findings, canvas)
     canvas.suptitle(exhibit.title, fontsize="medium")

@@ -1,7 +1,5 @@
 """How the pictures of exhibits look."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
@@ -10,7 +8,6 @@ Row = dict[str, Any]
 
 
 def log_axes(canvas: Any, x: str, y: str) -> Any:
-    """Add axes with logarithmic scales and names."""
     axes = canvas.subplots()
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
     axes.grid(alpha=0.3)
@@ -33,7 +30,6 @@ def groups(rows: Iterable[Row], key: str | Callable[[Row], str]) -> dict[str, li
 
 
 def curve(axes: Any, rows: Sequence[Row], x: str, y: str, **style: Any) -> None:
-    """Draw a field of rows against another one."""
     axes.plot([row[x] for row in rows], [row[y] for row in rows], **{"marker": "o", **style})
 
 
@@ -51,7 +47,6 @@ def published(axes: Any, points: Sequence[Sequence[Any]], name: str) -> None:
 
 
 def legend(axes: Any, *, beside: bool = False) -> None:
-    """Explain the curves, in the picture or beside it."""
     where: Row = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} if beside else {}
     axes.legend(fontsize="x-small", **where)
 

@@ -1,7 +1,5 @@
 """What papers give in numbers, and in words: files of TOML beside the modules of each."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

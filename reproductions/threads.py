@@ -1,7 +1,5 @@
 """What the CPU takes on so many threads, such as one, as the programs of the papers do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -43,15 +41,12 @@ class OnThreads(Contender):
         self._contender, self._device = contender, device
 
     def prepare(self, data: Any, connectivity: int) -> Any:
-        """Return what the contender does, in the main memory."""
         data = data.to("cpu") if isinstance(data, Graph) else self._device.fetch(data)
         return self._contender.prepare(data, connectivity)
 
     def run(self, prepared: Any) -> Any:
-        """Find the components."""
         with working_threads(self.threads):
             return self._contender.run(prepared)
 
     def labels(self, result: Any) -> Labels:
-        """Return the labels."""
         return self._contender.labels(result)

@@ -135,7 +135,7 @@ def cupy():
     return pytest.importorskip("cupy")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def restore_threads():
     before = conncomp.get_num_threads()
     yield

@@ -43,7 +43,19 @@ WRONG = {
     "float": {"text": "0.5", "list": [[1], [2, 3]], "True": True},
     "str": {"5": 5, "text": "no such", "bytes": b"auto", "True": True, "list": ["auto"]},
     "array": {"text": "abc", "ragged": [[1], [2, 3]], "objects": np.array([Opaque(), None])},
+    "list": {
+        **{"None": None, "half": 3.5, "text": "ab", "bytes": b"ab", "set": {1}, "NaN": math.nan},
+        **{
+            "texts": ["a"],
+            "list of None": [None],
+            "ragged": [[1], [2, 3]],
+            "zeros": np.zeros((2, 2)),
+        },
+        **{"structured": np.zeros(2, [("a", "i4")]), "objects": np.array([Opaque(), None])},
+        **{"range beyond any memory": range(2**40), "model": models.Potts((2, 2))},
+    },
 }
+LISTS = "shape", "periodic", "measured", "function", "watch"
 KINDS = {
     "bool": "bool",
     "int": "int",
@@ -186,7 +198,8 @@ RIGHT = {
     ("objects", "values"),  # which are only put in order
     ("matrix", "dtype"),  # that it has
     ("one", "connectivity"),
-    ("function", "watch"),
+    *((word, "watch") for word in ("function", "None")),
+    ("function", "function"),
     ("function", "progress"),
     ("complex", "image"),
     ("text", "title"),
@@ -202,7 +215,7 @@ def parameters_of(function, names=""):
     stated = inspect.signature(function).parameters
     for name, parameter in stated.items():
         if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            yield name, KINDS.get(str(parameter.annotation))
+            yield name, "list" if name in LISTS else KINDS.get(str(parameter.annotation))
     for name in names.split():
         if name not in stated and name in BEYOND:
             yield name, BEYOND[name]

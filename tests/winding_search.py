@@ -52,3 +52,16 @@ def search(shape, steps, periodic, foreground, linked):
                     vectors.append([a - b for a, b in zip(far, place[to], strict=True)])
         bases.append(hermite(vectors, len(shape)))
     return bases
+
+
+def bond_windings(bonds, periodic):
+    """Return a basis of the windings of each cluster; bonds have their axis first."""
+    ndim = len(bonds)
+    steps = [step for step in product((-1, 0, 1), repeat=ndim) if ndim - step.count(0) == 1]
+
+    def linked(at, to, step):
+        axis = next(k for k in range(ndim) if step[k])
+        return bonds[axis][at if step[axis] > 0 else to]
+
+    closed = (periodic,) * ndim if isinstance(periodic, bool) else periodic
+    return search(bonds.shape[1:], steps, closed, lambda at: True, linked)

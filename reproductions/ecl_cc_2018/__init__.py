@@ -10,7 +10,6 @@ from reproductions.paper import Findings, Paper, Show
 
 
 def _of_phase(phase: variants.Phase, claims: Callable[[Findings], list[Claim]]) -> Show:
-    """Return the exhibit of a phase of the algorithm."""
     measure = partial(variants.measure, phase)
     return Show(measure, variants.draw, claims, resumable=True)
 

@@ -1,17 +1,13 @@
 """Fig. 17: the geometric means of programs on GPUs and on CPUs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import conncomp
 from reproductions.claims import Claim
-from reproductions.ecl_cc_2018.claims import listed, mean_ratio
 from reproductions.ecl_cc_2018.laboratory import Laboratory, Measured, on_threads
-from reproductions.ecl_cc_2018.published import SOURCE, TABLE_5
+from reproductions.ecl_cc_2018.published import SOURCE, TABLE_5, claim, listed, mean_ratio
 from reproductions.ecl_cc_2018.runtimes import SERIAL_XEON, TITAN, XEON, codes_of
-from reproductions.ecl_cc_2018.words import claim
 from reproductions.paper import Findings
 from reproductions.published import Column
 
@@ -56,7 +52,6 @@ def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             "source": SOURCE,
         },
         **measured.described(),
-        "size": laboratory.size,
         "base": "ecl on the GPU" if laboratory.on_gpu else on_threads("ecl", most),
     }
 
@@ -95,7 +90,6 @@ def draw(findings: Findings, canvas: Any) -> None:
 
 
 def claims(findings: Findings) -> list[Claim]:
-    """Return what sections 5.5 and 6 say of Fig. 17."""
     measured = {(row["device"], row["code"]): row["relative"] for row in findings["rows"]}
     of_paper = findings["published"]["relative"]
     on_gpu = ("GPU", "ecl") in measured

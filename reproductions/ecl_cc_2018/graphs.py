@@ -1,18 +1,21 @@
 """Tables 1 and 2: the programs and the graphs; Table 4: the lengths of paths; Fig. 10: kernels."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 from typing import Any
 
 from conncomp.bench.peers import PEERS
 from reproductions.claims import Claim, share
-from reproductions.ecl_cc_2018.claims import percentage
 from reproductions.ecl_cc_2018.laboratory import Laboratory
 from reproductions.ecl_cc_2018.pictures import cell, part, starred
-from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, TABLE_2, TABLE_4
-from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.published import (
+    PUBLISHED,
+    SOURCE,
+    TABLE_2,
+    TABLE_4,
+    claim,
+    percentage,
+)
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import legend, table
@@ -44,7 +47,6 @@ TODAY = (
 
 
 def programs(laboratory: Laboratory) -> Findings:
-    """List the programs of the paper, and what is measured of each."""
     laboratory.notify("versions of libraries")
     versions = _versions()
     names = ("device", "kind", "program", "in_the_paper", "measured")
@@ -69,7 +71,6 @@ def _versions() -> dict[str, str]:
 
 
 def draw_programs(findings: Findings, canvas: Any) -> None:
-    """Draw Table 1 with a column of what is measured."""
     table(
         canvas,
         ("program", "device", "", "version, source in 2018", "measured here"),
@@ -89,7 +90,6 @@ FIELDS = ("vertices", "arcs", "d_min", "d_avg", "d_max", "components")
 
 
 def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
-    """Describe the graphs."""
     measured = laboratory.graphs(checkpoint)
     rows = [
         {name: row[name] for name in ("input", "description", "stand_in", *FIELDS)}
@@ -104,12 +104,10 @@ def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         },
         "published": {"table": TABLE_2, "source": SOURCE},
         **measured.described(),
-        "size": laboratory.size,
     }
 
 
 def draw_inputs(findings: Findings, canvas: Any) -> None:
-    """Draw Table 2 with the published values below ours."""
     names, lines = starred(findings["rows"]), []
     shares = findings.get("shares", {})
     by_graph = {row["input"]: row for row in findings["rows"]}
@@ -126,7 +124,6 @@ def draw_inputs(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_inputs(findings: Findings) -> list[Claim]:
-    """Return what section 4 says of Table 2."""
     said = PUBLISHED["table-2"]["factors"]
     words = {
         "vertices": "number of vertices",
@@ -152,7 +149,6 @@ EXCEPTION = "europa_osm"  # to what the paper says of paths
 
 
 def paths(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
-    """Count paths and their lengths."""
     measured = laboratory.graphs(checkpoint)
     return {
         "rows": [
@@ -162,12 +158,10 @@ def paths(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         ],
         "published": {"table": TABLE_4, "source": SOURCE, "jump": 4},
         **measured.described(),
-        "size": laboratory.size,
     }
 
 
 def draw_paths(findings: Findings, canvas: Any) -> None:
-    """Draw Table 4: of intermediate jumping, and of none."""
     by_graph: dict[str, dict[int, Row]] = {}
     for row in findings["rows"]:
         by_graph.setdefault(row["input"], {})[row["jump"]] = row
@@ -191,7 +185,6 @@ def draw_paths(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_paths(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of Table 4."""
     jumped = {row["input"]: row for row in findings["rows"] if row["jump"] == 4}
     averages = {graph: row["average_walked"] for graph, row in jumped.items()}
     longest = {graph: row["maximum"] for graph, row in jumped.items()}
@@ -234,7 +227,6 @@ COMPUTE = ("ecl_low", "ecl_mid", "ecl_high")
 
 
 def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
-    """Measure which share of the time each kernel takes."""
     measured, rows = laboratory.graphs(checkpoint), []
     for row in measured.rows:
         total = sum(row["kernels"].values())
@@ -255,7 +247,6 @@ def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         },
         "published": {**PUBLISHED["figure-10"], "source": SOURCE},
         **measured.described(),
-        "size": laboratory.size,
     }
 
 
@@ -281,7 +272,6 @@ def draw_kernels(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_kernels(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of Fig. 10."""
     parts = findings["fits"]
     whole = [parts[name] for name in COMPUTE]
     said = [

@@ -4,8 +4,6 @@
 after another; so the launches of the profiler's table, in their order, are those of the kernels.
 """
 
-from __future__ import annotations
-
 import csv
 import shutil
 import subprocess
@@ -17,11 +15,17 @@ from typing import Any
 from conncomp.bench.inputs import Input
 from conncomp.bench.suites.graphs import ECL
 from reproductions.claims import Claim
-from reproductions.ecl_cc_2018.claims import every, factor
 from reproductions.ecl_cc_2018.laboratory import Laboratory, graph_input, shares
 from reproductions.ecl_cc_2018.pictures import cell, starred
-from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, TABLE_3, geometric_mean
-from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.published import (
+    PUBLISHED,
+    SOURCE,
+    TABLE_3,
+    claim,
+    every,
+    factor,
+    geometric_mean,
+)
 from reproductions.laboratory import Row
 from reproductions.paper import Findings, RefusalError
 from reproductions.pictures import table
@@ -64,7 +68,6 @@ def find_profiler() -> str:
 
 
 def command(profiler: str, size: str) -> list[str]:
-    """Return the command that profiles `l2_run`."""
     return [
         profiler,
         *("--csv", "--page", "raw", "--print-units", "base"),
@@ -127,7 +130,6 @@ def measure(laboratory: Laboratory) -> Findings:
             "machine": PUBLISHED["table-3"]["machine"],
             "source": SOURCE,
         },
-        "size": laboratory.size,
         "metrics": METRICS,
         "most_arcs": MOST_ARCS[laboratory.size],
         "shares": parts(laboratory.size),
@@ -195,7 +197,6 @@ def _rows(graphs: Sequence[str], launches: Sequence[Row]) -> list[Row]:
 
 
 def draw(findings: Findings, canvas: Any) -> None:
-    """Draw Table 3, each value beside the published one."""
     relative = {
         (row["input"], f"{kind} {row['jump']}"): row[f"{kind}_relative"]
         for row in findings["rows"]
@@ -233,7 +234,6 @@ def draw(findings: Findings, canvas: Any) -> None:
 
 
 def claims(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of Table 3."""
     means, of_jumps = (findings["fits"][name] for name in ("geometric_means", "reads_over_writes"))
     of_paper = findings["published"]["reads_over_writes"]
     reads = {

@@ -1,7 +1,5 @@
 """The program that Nsight Compute profiles for Table 3: ``python -m ...l2_run SIZE``."""
 
-from __future__ import annotations
-
 import sys
 
 import conncomp

@@ -1,7 +1,5 @@
 """What the figures and tables share: all that is measured of a graph, while it is there."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Sequence
@@ -110,7 +108,6 @@ class Measured:
     shares: dict[str, float] = field(default_factory=dict)
 
     def described(self) -> dict[str, Any]:
-        """Return what exhibits say of them."""
         return {"left_out": self.left_out, "graphs_measured": self.created, "shares": self.shares}
 
 

@@ -1,7 +1,5 @@
 """How much the order of the vertices of europa_osm matters, of which section 5.1 tells."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -14,8 +12,7 @@ from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 from reproductions.claims import Claim
 from reproductions.ecl_cc_2018.laboratory import Laboratory, graph_input, shares
-from reproductions.ecl_cc_2018.published import SOURCE, TABLE_4
-from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.published import SOURCE, TABLE_4, claim
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import bars, legend
@@ -108,13 +105,11 @@ def measure(laboratory: Laboratory) -> Findings:
             "maximum": TABLE_4["maximum"][NAME],
             "source": SOURCE,
         },
-        "size": laboratory.size,
         "shares": {NAME: part},
     }
 
 
 def draw(findings: Findings, canvas: Any) -> None:
-    """Draw the times in each order and, of a GPU, the longest paths."""
     rows = findings["rows"]
     with_paths = all(row["paths"] for row in rows)
     every_axes = canvas.subplots(1, 1 + with_paths, squeeze=False)[0]
@@ -144,7 +139,6 @@ def draw(findings: Findings, canvas: Any) -> None:
 
 
 def claims(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of the order."""
     times = {
         row["order"]: row["milliseconds"]["ecl"]
         for row in findings["rows"]

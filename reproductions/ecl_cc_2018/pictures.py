@@ -1,7 +1,5 @@
 """How the figures of this paper look: bars of relative times, graph by graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,7 +49,6 @@ def _write_cut_heights(axes: Any, highest: float) -> None:
 
 
 def cell(value: float | None, decimals: int = 2) -> str:
-    """Return a number of a table, or a dash."""
     return "-" if value is None else f"{value:,.{decimals}f}"
 
 

@@ -1,7 +1,5 @@
 """Figs. 11 to 16 and Tables 5 to 10: what programs take on GPUs and on CPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +8,17 @@ from typing import Any
 import conncomp
 from conncomp.bench.peers import TABLES, peers
 from reproductions.claims import Claim, share
-from reproductions.ecl_cc_2018.claims import listed, mean_ratio, ratios
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads
 from reproductions.ecl_cc_2018.pictures import GRAPHS, MEAN, cell, relative_panels, starred
-from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
-from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.published import (
+    PUBLISHED,
+    SOURCE,
+    claim,
+    geometric_mean,
+    listed,
+    mean_ratio,
+    ratios,
+)
 from reproductions.paper import Findings
 from reproductions.pictures import table
 from reproductions.published import Column, Table, columns
@@ -44,7 +48,6 @@ class Comparison:
 def _comparison(
     number: int, measured_as: Mapping[str, str], newer: Table | None = None
 ) -> Comparison:
-    """Return the comparison behind a table."""
     of_table = PUBLISHED[f"table-{number}"]
     return Comparison(
         columns(of_table),
@@ -115,12 +118,10 @@ def measure(
             "source": SOURCE,
         },
         **measured.described(),
-        "size": laboratory.size,
     }
 
 
 def _by_code(rows: list[dict[str, Any]], codes: list[str]) -> Table:
-    """Return the milliseconds of each program by graph."""
     return {code: {row["input"]: row["milliseconds"][code] for row in rows} for code in codes}
 
 
@@ -164,7 +165,6 @@ def _relative(times: Table) -> Table:
 
 
 def draw_table(findings: Findings, canvas: Any) -> None:
-    """Draw the milliseconds: here, and as published."""
     codes, of_paper = findings["codes"], findings["published"]["milliseconds"]
     names = starred(findings["rows"], findings.get("shares"))
     times_now = _by_code(findings["rows"], codes)

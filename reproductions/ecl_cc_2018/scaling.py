@@ -1,15 +1,12 @@
 """How "ecl" and the default gain from threads of the CPU, which section 5.3 tells of in words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from reproductions.claims import Claim
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads, thread_counts
-from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
-from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, claim, geometric_mean
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import groups, legend, log_axes, ticks
@@ -18,7 +15,6 @@ ALGORITHMS = ("ecl", "auto")
 
 
 def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
-    """Measure both on one thread up to all."""
     measured, rows = laboratory.graphs(checkpoint), []
     for row in measured.rows:
         for algorithm in ALGORITHMS:
@@ -51,12 +47,10 @@ def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         },
         "published": {"threads": PUBLISHED["threads"], "source": SOURCE},
         **measured.described(),
-        "size": laboratory.size,
     }
 
 
 def draw(findings: Findings, canvas: Any) -> None:
-    """Draw the speed-up of each graph, thin, and the geometric mean."""
     axes = log_axes(canvas, "threads", "times as fast as on one thread")
     colours = dict(zip(ALGORITHMS, ("C0", "C1"), strict=True))
     for (algorithm, _), rows in _curves(findings["rows"]).items():
@@ -85,7 +79,6 @@ def _curves(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
 
 
 def claims(findings: Findings) -> list[Claim]:
-    """Return what section 5.3 says of threads."""
     best = {
         graph: min(rows, key=lambda row: float(row["milliseconds"]))
         for (algorithm, graph), rows in _curves(findings["rows"]).items()

@@ -1,17 +1,21 @@
 """Figs. 7 to 9: how vertices start, which pointers are jumped, and how paths end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reproductions.claims import Claim, ratio
-from reproductions.ecl_cc_2018.claims import every, factor, ratios
 from reproductions.ecl_cc_2018.laboratory import DEFAULTS, Laboratory, variant
 from reproductions.ecl_cc_2018.pictures import MEAN, relative_panels, starred
-from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
-from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.published import (
+    PUBLISHED,
+    SOURCE,
+    claim,
+    every,
+    factor,
+    geometric_mean,
+    ratios,
+)
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.published import Column, Table
@@ -33,7 +37,6 @@ FINISH = Phase("finish", "Fini", "figure-9", (1, 2), 3)
 
 
 def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
-    """Measure all choices for an option, relative to the paper's."""
     measured = laboratory.graphs(checkpoint)
     rows = [
         {
@@ -58,7 +61,6 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
         **measured.described(),
         "base": f"{phase.name}{DEFAULTS[phase.option]}",
         "highest": phase.highest,
-        "size": laboratory.size,
     }
 
 
@@ -112,7 +114,6 @@ def _others(
 
 
 def claims_of_start(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of Fig. 7."""
     first, second = (_against(findings, f"Init{n}", "Init3") for n in (1, 2))
     means = findings["fits"]["geometric_means"]
     return [
@@ -137,7 +138,6 @@ def claims_of_start(findings: Findings) -> list[Claim]:
 
 
 def claims_of_jumps(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of Fig. 8."""
     means = findings["fits"]["geometric_means"]
     multiple, single, unjumped = (_against(findings, f"Jump{n}", "Jump4") for n in (1, 2, 3))
     both = _against(findings, "Jump2", "Jump1")
@@ -166,7 +166,6 @@ def claims_of_jumps(findings: Findings) -> list[Claim]:
 
 
 def claims_of_end(findings: Findings) -> list[Claim]:
-    """Return what section 5.1 says of Fig. 9."""
     means = findings["fits"]["geometric_means"]
     first, second = (_against(findings, f"Fini{n}", "Fini3") for n in (1, 2))
     return [

@@ -8,7 +8,6 @@ from reproductions.hawick_2010 import (
     operations,
     phase_separation,
     spirals,
-    thirty_graphs,
 )
 from reproductions.hawick_2010.laboratory import Laboratory
 from reproductions.paper import Paper, Show
@@ -31,7 +30,7 @@ HAWICK_2010 = Paper.read(
         "rounds-of-arrays": spirals.ROUNDS,
         "blocks": kernels.BLOCKS_OF_THREADS,
         "rows-of-kernel-2": kernels.ROWS_OF_KERNEL_2,
-        "thirty-graphs": thirty_graphs.THIRTY_GRAPHS,
+        "thirty-graphs": graphs.THIRTY_GRAPHS,
     },
     Laboratory,
 )

@@ -1,7 +1,5 @@
 """Table 3, what the graphs are; and section 7, what the best kernel gains over the CPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,9 +14,9 @@ from reproductions.hawick_2010.laboratory import (
     OF_PAPER,
     PUBLISHED,
     Laboratory,
+    claim,
     compare,
 )
-from reproductions.hawick_2010.words import claim
 from reproductions.paper import Findings, Show
 from reproductions.pictures import bars, groups, legend, table
 
@@ -54,7 +52,6 @@ def speed_up(laboratory: Laboratory) -> Findings:
 
 
 def draw_speed_up(findings: Findings, canvas: Any) -> None:
-    """Draw the speed-ups as bars."""
     rows, axes = findings["rows"], canvas.subplots()
     names = [f"{row['family']}\n{row['best']}" for row in rows]
     alone, copied = ([row[name] for row in rows] for name in ("speed_up", "with_copies"))
@@ -66,7 +63,6 @@ def draw_speed_up(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_speed_up(findings: Findings) -> list[Claim]:
-    """Return what section 7 concludes."""
     rows = findings["rows"]
     if all(row["best"] == CPU_BFS for row in rows):
         return [
@@ -112,7 +108,6 @@ def _farthest(values: Iterable[float], low: float, high: float) -> float:
 
 
 def properties(laboratory: Laboratory) -> Findings:
-    """Find what the graphs are."""
     rows = []
     for family, of_family in groups(measure(laboratory, list(FAMILIES)), "family").items():
         of_graph = {row["graph"]: row for row in of_family}.values()
@@ -130,7 +125,6 @@ def properties(laboratory: Laboratory) -> Findings:
 
 
 def draw_properties(findings: Findings, canvas: Any) -> None:
-    """Draw Table 3, with the published column beside each."""
     header, lines = ["graphs"], []
     for name in COLUMNS:
         header += [name, OF_TABLE]
@@ -147,7 +141,6 @@ def draw_properties(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_properties(findings: Findings) -> list[Claim]:
-    """Return the counts of components of Table 3."""
     rows = {row["family"]: row for row in findings["rows"]}
     claims = []
     for family, said in (("Disjoint 1", [100, 31_044]), ("Disjoint 3", [1, 1_000_019])):

@@ -4,37 +4,32 @@ The paper draws curves and gives no table of times: its text has the ranges of K
 crossovers. Beyond its kernels stand our default and, on a CPU, two other serial codes.
 """
 
-from __future__ import annotations
-
+import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from conncomp import generate
 from conncomp.bench.inputs import ARC_BYTES, GPU_MADE_ARC_BYTES, Input
+from conncomp.bench.runner import make_input
 from conncomp.bench.suites.graphs import scaled_hawick
+from conncomp.graph import Graph
+from reproductions.claims import Claim
 from reproductions.fits import power_law
-from reproductions.hawick_2010.graphs_in_words import (
-    Say,
-    claims_of_disjoint_1,
-    claims_of_disjoint_2,
-    claims_of_disjoint_3,
-    claims_of_figure,
-    claims_of_lines,
-    claims_of_lines_on_the_cpu,
-    claims_of_scale_free,
-    claims_of_slopes,
-    claims_of_small_worlds,
-    claims_of_small_worlds_on_the_cpu,
-)
+from reproductions.hawick_2010 import graphs_in_words as in_words
 from reproductions.hawick_2010.laboratory import (
     CPU,
+    DEFAULT,
     GRAPH_KERNELS,
     LIMIT,
     MACHINE,
     PUBLISHED,
     SMALL_WORLDS,
+    Kernel,
     Laboratory,
+    Serial,
+    claim,
     times,
 )
 from reproductions.laboratory import Row
@@ -94,7 +89,6 @@ def _line(tenths: int, million: int) -> Input:
 
 
 def measure(laboratory: Laboratory, families: Sequence[str]) -> list[Row]:
-    """Return a row for each graph of families and each way."""
     rows = []
     for family in families:
         limit = LIMIT_OF_LINES if family == "Line" else LIMIT
@@ -182,13 +176,13 @@ def _draw_panel(axes: Any, families: dict[str, list[Row]], copies: bool, logarit
 def _show(
     families: Sequence[str],
     panels: Sequence[tuple[str, bool, bool]],
-    claims: Say,
-    of_cpu: Say = no_claims,
+    claims: in_words.Say,
+    of_cpu: in_words.Say = no_claims,
 ) -> Show:
     return Show(
         partial(curves, families=families),
         partial(draw_curves, panels=panels),
-        partial(claims_of_figure, of_cpu=of_cpu, of_kernels=claims),
+        partial(in_words.claims_of_figure, of_cpu=of_cpu, of_kernels=claims),
     )
 
 
@@ -196,34 +190,107 @@ FIGURES = {
     "figure-11": _show(
         ["Disjoint 1"],
         [("Disjoint 1", False, False), ("Disjoint 1", True, False)],
-        claims_of_disjoint_1,
+        in_words.claims_of_disjoint_1,
     ),
     "figure-12": _show(
         ["Disjoint 2"],
         [("Disjoint 2", False, False), ("Disjoint 2", True, False)],
-        claims_of_disjoint_2,
+        in_words.claims_of_disjoint_2,
     ),
     "figure-13": _show(
         ["Disjoint 3"],
         [("Disjoint 3", False, False), ("Disjoint 3", True, False)],
-        claims_of_disjoint_3,
+        in_words.claims_of_disjoint_3,
     ),
     "figure-14": _show(
         ["Line"],
         [("Line", False, False), ("Line", False, True)],
-        claims_of_lines,
-        claims_of_lines_on_the_cpu,
+        in_words.claims_of_lines,
+        in_words.claims_of_lines_on_the_cpu,
     ),
     "figure-15": _show(
         ["Scale-free"],
         [("Scale-free", False, False), ("Scale-free", True, True)],
-        claims_of_scale_free,
-        partial(claims_of_slopes, family="Scale-free", ways=[CPU]),
+        in_words.claims_of_scale_free,
+        partial(in_words.claims_of_slopes, family="Scale-free", ways=[CPU]),
     ),
     "figure-16": _show(
         SMALL_WORLDS,
         [("W-S", False, False), *((name, True, False) for name in SMALL_WORLDS)],
-        claims_of_small_worlds,
-        claims_of_small_worlds_on_the_cpu,
+        in_words.claims_of_small_worlds,
+        in_words.claims_of_small_worlds_on_the_cpu,
     ),
 }
+
+
+OF_SEEDS = "Disjoint 2", "W-S, p = 1"  # the first graph of each
+SEEDS = {"small": 3, "paper": 30, "today": 30}
+
+
+def thirty_graphs(laboratory: Laboratory) -> Findings:
+    """Measure graphs of other seeds: the mean and the standard deviation of each way's seconds."""
+    rows: list[Row] = []
+    for family in OF_SEEDS:
+        entry = graphs_of(family, laboratory.size)[0]
+        seconds: dict[str, list[float]] = {}
+        for seed in range(SEEDS[laboratory.size]):
+            laboratory.notify(f"{entry.name}: seed {seed}")
+            drawn = replace(entry, make=partial(entry.make, seed=seed))
+            for way, timed in _once(laboratory, drawn).items():
+                seconds.setdefault(way, []).append(timed)
+        for way, timed_ways in seconds.items():
+            mean, deviation = statistics.mean(timed_ways), statistics.stdev(timed_ways)
+            of_way = {"way": way, "runs": len(timed_ways), "seconds": mean}
+            rows.append({"graph": entry.name, **of_way, "deviation": deviation})
+    fits = {f"{row['graph']}, {row['way']}": row["deviation"] / row["seconds"] for row in rows}
+    return {"rows": rows, "fits": {"relative": fits}, "published": {"measurements": 30}}
+
+
+def _once(laboratory: Laboratory, entry: Input) -> dict[str, float]:
+    """Return the seconds of a run of each way, with the labels of Algorithm 1, all of them."""
+    device, serial = laboratory.device, Serial([], calls=1)
+    data = make_input(entry, device)
+    assert isinstance(data, Graph)
+    right = serial.label(data)
+    seconds = {CPU: statistics.mean(serial.seconds)}
+    if not laboratory.on_gpu:
+        return seconds
+    placed = device.place(data)
+    ways = {name: algorithm for algorithm, name in GRAPH_KERNELS.items()} | {DEFAULT: "auto"}
+    for name, algorithm in ways.items():
+        kernel = Kernel("graph", algorithm, name)
+        prepared = kernel.prepare(placed, 0)
+        labels = device.fetch(kernel.run(prepared))
+        if reason := right.disagreement(labels, "roots"):
+            raise RuntimeError(f"{name} on {entry.name}: {reason}")
+        seconds[name] = device.seconds(partial(kernel.run, prepared))
+    return seconds
+
+
+def draw_thirty_graphs(findings: Findings, canvas: Any) -> None:
+    axes, by_way = canvas.subplots(), groups(findings["rows"], "way")
+    graphs = list(dict.fromkeys(row["graph"] for row in findings["rows"]))
+    for k, (way, rows) in enumerate(by_way.items()):
+        places = [graphs.index(row["graph"]) + 0.1 * (k - len(by_way) / 2) for row in rows]
+        mean, deviation = ([row[name] for row in rows] for name in ("seconds", "deviation"))
+        axes.errorbar(places, mean, deviation, fmt="o", capsize=3, label=way)
+    axes.set_xticks(range(len(graphs)), graphs)
+    axes.set(yscale="log", ylabel="seconds, mean and standard deviation")
+    axes.margins(x=0.2)
+    axes.grid(alpha=0.3)
+    legend(axes)
+
+
+def claims_of_thirty_graphs(findings: Findings) -> list[Claim]:
+    largest = max(findings["fits"]["relative"].values())
+    count = max(row["runs"] for row in findings["rows"])
+    return [
+        claim(
+            "thirty-graphs.errors",
+            f"of {count} graphs the deviation is at most {100 * largest:.3g} % of the mean",
+            largest,
+        )
+    ]
+
+
+THIRTY_GRAPHS = Show(thirty_graphs, draw_thirty_graphs, claims_of_thirty_graphs)

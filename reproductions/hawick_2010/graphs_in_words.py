@@ -1,7 +1,5 @@
 """What the text says of Figs. 11 to 16, beside what is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import inf
 
@@ -13,11 +11,12 @@ from reproductions.hawick_2010.laboratory import (
     LIMIT,
     PUBLISHED,
     SMALL_WORLDS,
+    claim,
     compare,
     crossover,
     times,
+    words,
 )
-from reproductions.hawick_2010.words import claim, words
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import groups
@@ -90,7 +89,6 @@ def _seconds_of_kernel_3(family: str, rows: Sequence[Row], said: float) -> Claim
 
 
 def claims_of_disjoint_1(findings: Findings) -> list[Claim]:
-    """Return what is said of Fig. 11."""
     rows = findings["rows"]
     alone, copied = (fastest(rows, SECOND, "vertices", copies=copies) for copies in (False, True))
     of_second = list(times(rows, SECOND, "vertices", copies=True).items())
@@ -111,7 +109,6 @@ def claims_of_disjoint_1(findings: Findings) -> list[Claim]:
 
 
 def claims_of_disjoint_2(findings: Findings) -> list[Claim]:
-    """Return what is said of Fig. 12."""
     rows, claims = findings["rows"], []
     degrees = {row["edges"]: row["degree"] for row in rows}
     for copies, key in ((False, "without_copies"), (True, "with_copies")):
@@ -132,7 +129,6 @@ def claims_of_disjoint_2(findings: Findings) -> list[Claim]:
 
 
 def claims_of_disjoint_3(findings: Findings) -> list[Claim]:
-    """Return what is said of Fig. 13."""
     rows = findings["rows"]
     claims, ratios = [], {}
     for way in (CPU, FIRST, SECOND):
@@ -187,7 +183,6 @@ def claims_of_slopes(findings: Findings, family: str, ways: Sequence[str]) -> li
 
 
 def claims_of_lines_on_the_cpu(findings: Findings) -> list[Claim]:
-    """Return what is said of the CPU in Fig. 14."""
     slowest = max(times(findings["rows"], CPU, "vertices").values())
     return [
         *claims_of_slopes(findings, "Line", [CPU]),
@@ -196,7 +191,6 @@ def claims_of_lines_on_the_cpu(findings: Findings) -> list[Claim]:
 
 
 def claims_of_lines(findings: Findings) -> list[Claim]:
-    """Return what is said of Fig. 14."""
     rows = findings["rows"]
     claims = claims_of_slopes(findings, "Line", [FIRST, SECOND, THIRD])
     of_cpu, of_third = times(rows, CPU, "vertices"), times(rows, THIRD, "vertices")
@@ -224,7 +218,6 @@ def claims_of_lines(findings: Findings) -> list[Claim]:
 
 
 def claims_of_scale_free(findings: Findings) -> list[Claim]:
-    """Return what is said of Fig. 15."""
     rows = findings["rows"]
     claims = claims_of_slopes(findings, "Scale-free", [FIRST, SECOND])
     for way in (FIRST, SECOND):
@@ -244,7 +237,6 @@ def claims_of_scale_free(findings: Findings) -> list[Claim]:
 
 
 def claims_of_small_worlds_on_the_cpu(findings: Findings) -> list[Claim]:
-    """Return what is said of the CPU in Fig. 16."""
     of_cpu = _at_largest(findings["rows"], CPU)
     low, middle, high = (of_cpu[world] for world in SMALL_WORLDS)
     text = compare({world[5:]: of_cpu[world] for world in SMALL_WORLDS})
@@ -252,7 +244,6 @@ def claims_of_small_worlds_on_the_cpu(findings: Findings) -> list[Claim]:
 
 
 def claims_of_small_worlds(findings: Findings) -> list[Claim]:
-    """Return what is said of Fig. 16."""
     rows = findings["rows"]
     at = {way: _at_largest(rows, way) for way in (FIRST, SECOND)}
     low, middle, high = SMALL_WORLDS

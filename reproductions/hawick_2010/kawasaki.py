@@ -6,8 +6,6 @@ long a run is. Here 32 x 32 x 32 are sites, as the array that is labelled has th
 the primitive vectors; each run begins at random spins and makes the same number of sweeps.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +14,7 @@ import numpy as np
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp.models import Kawasaki, simulate
 from reproductions.claims import Claim
-from reproductions.hawick_2010.words import claim
+from reproductions.hawick_2010.laboratory import claim
 from reproductions.laboratory import Laboratory, Row
 from reproductions.paper import Findings
 from reproductions.published import read
@@ -199,7 +197,6 @@ def draw_surface(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_surface(findings: Findings) -> list[Claim]:
-    """Return what section 1 says of Fig. 3."""
     crease = min(findings["fits"]["crease"], key=lambda point: abs(point["fraction"] - MINORITY))
     rows = [row for row in findings["rows"] if row["fraction"] == crease["fraction"]]
     cold, hot = (row["largest_of_minority"] for row in (rows[0], rows[-1]))

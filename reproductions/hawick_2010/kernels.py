@@ -1,7 +1,5 @@
 """What Kernels 1 to 3 need and how they do: Table 1, blocks, rows of Kernel 2, rounds."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -27,10 +25,10 @@ from reproductions.hawick_2010.laboratory import (
     PUBLISHED,
     Kernel,
     Laboratory,
+    claim,
     compare,
     times,
 )
-from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Findings, Show
 from reproductions.pictures import bars, groups, legend, table
@@ -52,7 +50,6 @@ OF_ROWS = ("Disjoint 2", "Scale-free", "W-S, p = 1")
 
 
 def blocks(laboratory: Laboratory) -> Findings:
-    """Measure all kernels with blocks of several sizes."""
     rows = []
     for family in OF_BLOCKS:
         entry = graphs_of(family, laboratory.size)[0]
@@ -111,7 +108,6 @@ def draw_blocks(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_blocks(findings: Findings) -> list[Claim]:
-    """Return the best blocks of Table 1."""
     best, rows = findings["fits"]["best"], findings["rows"]
     claims = []
     for kernel, said in BLOCKS_OF_PAPER.items():
@@ -174,7 +170,6 @@ def resources(laboratory: Laboratory) -> Findings:
 
 
 def draw_resources(findings: Findings, canvas: Any) -> None:
-    """Draw Table 1, ours beside the published one."""
     rows, lines = findings["rows"], []
     header = ["", *(f"{row['way']}{of}" for row in rows for of in ("", ", Table 1"))]
     for need, of_paper in OF_TABLE.items():
@@ -186,7 +181,6 @@ def draw_resources(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_resources(findings: Findings) -> list[Claim]:
-    """Return what Table 1 says of memory."""
     claims = []
     for need in ("bytes a vertex", "bytes a link"):
         measured = [row[need] for row in findings["rows"]]
@@ -224,7 +218,6 @@ def rows_of_kernel_2(laboratory: Laboratory) -> Findings:
 
 
 def draw_rows_of_kernel_2(findings: Findings, canvas: Any) -> None:
-    """Draw whole calls, and sweeps alone, as bars."""
     for axes, (field, title) in zip(
         canvas.subplots(1, 2, sharey=True),
         (("seconds", "whole calls"), ("sweeps_seconds", "sweeps alone")),
@@ -290,7 +283,6 @@ def rounds(laboratory: Laboratory) -> Findings:
 
 
 def draw_rounds(findings: Findings, canvas: Any) -> None:
-    """Draw the rounds of each kernel as points."""
     canvas.set_size_inches(10, 6)
     axes, by_graph = canvas.subplots(), groups(findings["rows"], "graph")
     for k, kernel in enumerate(GRAPH_KERNELS.values()):
@@ -309,7 +301,6 @@ def draw_rounds(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_rounds(findings: Findings) -> list[Claim]:
-    """Return what section 4.3 says of rounds."""
     rows = findings["rows"]
     lines = [row for row in rows if row["family"] == "Line"]
     of_third = [row for row in lines if row["way"] == THIRD]

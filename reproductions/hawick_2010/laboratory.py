@@ -1,7 +1,5 @@
 """What exhibits measure with: the kernels, which tell their rounds, and the serial codes."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence
@@ -25,12 +23,15 @@ from conncomp.kernels.cuda.launcher import Gpu, current_gpu, first_entry
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
 from reproductions import laboratory
+from reproductions.claims import Words
 from reproductions.laboratory import Row
 from reproductions.published import read
 from reproductions.threads import one_thread_seconds
 
 OF_PAPER = "Hawick 2010"
 PUBLISHED = read(__file__)
+words = Words(__file__)
+claim = words.claim
 MACHINE = PUBLISHED["machine"]
 DEFAULT = "the default"
 CPU = "CPU"  # Algorithm 1
@@ -94,7 +95,6 @@ class Kernel(Contender):
         return partial(self._record.fill, gpu, *task, **self._options), roots
 
     def run(self, prepared: Any) -> Any:
-        """Label."""
         call, roots = prepared
         with counted_sweeps() as sweeps:
             call()
@@ -237,7 +237,6 @@ def _timed(seconds: Sequence[float]) -> Row:
 
 
 def _told(run: Row) -> Row:
-    """Return what a run tells beside its times."""
     return {"rounds": run.get("rounds"), "reason": run["reason"]}
 
 

@@ -1,7 +1,5 @@
 """Fig. 17: what each operation around Kernel 2 takes: allocations, copies, kernels."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -12,8 +10,13 @@ from conncomp.bench.units import format_seconds
 from conncomp.kernels.cuda.launcher import import_cupy
 from reproductions.claims import Claim, share
 from reproductions.hawick_2010.graphs import graphs_of
-from reproductions.hawick_2010.laboratory import GRAPH_KERNELS, MACHINE, PUBLISHED, Laboratory
-from reproductions.hawick_2010.words import claim
+from reproductions.hawick_2010.laboratory import (
+    GRAPH_KERNELS,
+    MACHINE,
+    PUBLISHED,
+    Laboratory,
+    claim,
+)
 from reproductions.paper import Findings, Show
 from reproductions.pictures import groups, legend
 
@@ -75,7 +78,6 @@ def _operations(rows_bytes: int, labels_bytes: int, frontier_bytes: int) -> dict
 
 
 def draw_split(findings: Findings, canvas: Any) -> None:
-    """Draw each operation against the vertices."""
     axes = canvas.subplots()
     for operation, rows in groups(findings["rows"], "way").items():
         x, y = ([row[name] for row in rows] for name in ("vertices", "seconds"))
@@ -87,7 +89,6 @@ def draw_split(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_split(findings: Findings) -> list[Claim]:
-    """Return what section 6.2 says of Fig. 17."""
     rows = findings["rows"]
     last = max(row["vertices"] for row in rows)
     deviations = {row["way"]: row["deviation"] or 0.0 for row in rows if row["vertices"] == last}

@@ -6,8 +6,6 @@ of `CahnHilliard`, cells above 0 are one state and all others the other one, bot
 the torus of the field is that of the labels.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -33,11 +31,11 @@ from reproductions.hawick_2010.laboratory import (
     OF_PAPER,
     PUBLISHED,
     Laboratory,
+    claim,
     compare,
     crossover,
     times,
 )
-from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Findings, Show
 from reproductions.pictures import curve, groups, legend, published, ticks
@@ -250,7 +248,6 @@ def _ratio_at(
 
 
 def claims(findings: Findings) -> list[Claim]:
-    """Return what section 6.3.1 says."""
     rows, fits = findings["rows"], findings["fits"]
     by_way = {name: times(rows, name, "length") for name in groups(rows, "way")}
     if KERNEL_D not in by_way:

@@ -3,8 +3,6 @@
 Beside spirals stand fields of two phases with smooth borders, for fields of a simulation (Fig. 18).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,10 +18,10 @@ from reproductions.hawick_2010.laboratory import (
     MACHINE,
     PUBLISHED,
     Laboratory,
+    claim,
     compare,
     times,
 )
-from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Findings, Show
 from reproductions.pictures import groups, legend, ticks
@@ -62,7 +60,6 @@ def measure(laboratory: Laboratory) -> list[Row]:
 
 
 def spirals(laboratory: Laboratory) -> Findings:
-    """Measure spirals, and phases beside them."""
     rows = measure(laboratory)
     spiral = [row for row in rows if row["field"] == "spiral"]
     exponents = {}
@@ -78,7 +75,6 @@ def spirals(laboratory: Laboratory) -> Findings:
 
 
 def draw_spirals(findings: Findings, canvas: Any) -> None:
-    """Draw a sample, and the times of spirals."""
     canvas.set_size_inches(11, 5)
     sample, axes = canvas.subplots(1, 2, width_ratios=(1, 2))
     sample.imshow(generate.patterns.spiral(SAMPLE), cmap="Blues")
@@ -101,7 +97,6 @@ def draw_spirals(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_spirals(findings: Findings) -> list[Claim]:
-    """Return what section 6.3.2 says."""
     rows, said = findings["rows"], findings["published"]
     longest = max(row["length"] for row in rows)
     spiral, phases = (
@@ -196,7 +191,6 @@ def rounds(laboratory: Laboratory) -> Findings:
 
 
 def draw_rounds(findings: Findings, canvas: Any) -> None:
-    """Draw rounds against the length of fields."""
     canvas.set_size_inches(10, 5)
     panels = zip(canvas.subplots(1, 2, sharey=True), ("spiral", "phases"), strict=True)
     for axes, field in panels:
@@ -214,7 +208,6 @@ def draw_rounds(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_rounds(findings: Findings) -> list[Claim]:
-    """Return what section 5.2 says of iterations."""
     rows = findings["rows"]
     longest = max(row["length"] for row in rows)
     most = {

@@ -1,7 +1,7 @@
 """Maddix 2014: eight images by Kernels A, B and D of Hawick, Leist and Playne."""
 
 from reproductions.laboratory import Laboratory
-from reproductions.maddix_2014 import blocks, further_work, images, profile, times
+from reproductions.maddix_2014 import images, kernels, times
 from reproductions.paper import Paper, Show
 
 MADDIX_2014 = Paper.read(
@@ -12,11 +12,9 @@ MADDIX_2014 = Paper.read(
         "times-over-pixels": Show(
             times.measure_over_pixels, times.draw_over_pixels, times.claims_of_pixels
         ),
-        "profile": Show(profile.profile, profile.draw_profile, profile.claims_of_profile),
-        "blocks": Show(blocks.measure_blocks, blocks.draw_blocks, blocks.claims_of_blocks),
-        "further-work": Show(
-            further_work.measure_ideas, further_work.draw_ideas, further_work.claims_of_ideas
-        ),
+        "profile": Show(kernels.profile, kernels.draw_profile, kernels.claims_of_profile),
+        "blocks": Show(kernels.measure_blocks, kernels.draw_blocks, kernels.claims_of_blocks),
+        "further-work": Show(kernels.measure_ideas, kernels.draw_ideas, kernels.claims_of_ideas),
     },
     Laboratory,
 )

@@ -1,7 +1,5 @@
 """The report's pictures of images and of their components."""
 
-from __future__ import annotations
-
 import zlib
 from base64 import b64decode, b64encode
 from typing import Any
@@ -14,7 +12,7 @@ from conncomp.bench.runner import reference
 from reproductions.claims import Claim
 from reproductions.laboratory import Laboratory, Row
 from reproductions.maddix_2014.measurements import images
-from reproductions.maddix_2014.words import claim
+from reproductions.maddix_2014.published import claim
 from reproductions.paper import Findings
 
 SHOWN = 120  # pixels along each side of a picture
@@ -23,7 +21,6 @@ MULTIPLIER = 97
 
 
 def label_images(laboratory: Laboratory) -> Findings:
-    """Label the eight images."""
     return {
         "rows": [_labelled(laboratory, entry) for entry in images(laboratory)],
         "fits": {},
@@ -70,7 +67,6 @@ def _unpacked(packed: dict[str, Any]) -> NDArray[np.uint8]:
 
 
 def draw_images(findings: Findings, canvas: Any) -> None:
-    """Draw the images, and their components beside them."""
     canvas.set_size_inches(9, 9.5)
     panels = canvas.subplots(4, 4).flat
     for row in findings["rows"]:
@@ -89,7 +85,6 @@ def draw_images(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_images(findings: Findings) -> list[Claim]:
-    """Return what the report says of its pictures."""
     rows = findings["rows"]
     right = all(row["equal"] for row in rows)
     counts = ", ".join(f"{row['image']} {row['components']:,}" for row in rows)

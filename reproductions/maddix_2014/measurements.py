@@ -1,7 +1,5 @@
 """What is measured of an image: the kernels of the report, and the CPU on one thread."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -26,14 +24,12 @@ DEFAULT = "the default"
 
 
 def images(laboratory: Laboratory) -> list[Input]:
-    """Return the eight images of the report's table."""
     if laboratory.size == "today":
         return maddix_images(ENLARGED)
     return maddix({"small": "tiny", "paper": "full"}[laboratory.size])
 
 
 def columns() -> dict[str, Contender]:
-    """Return the four columns of the report's table."""
     return {
         "kernel A": OursOnGpu("grid", "neighbour-propagation", block=FLAT),
         "kernel B, 16": OursOnGpu("grid", "local-propagation", block=SQUARE),
@@ -85,7 +81,6 @@ def rows_of(laboratory: Laboratory, entry: Input, measured: dict[str, Contender]
 
 
 def by_way(rows: list[Row], field: str = "total_seconds") -> dict[tuple[str, str], Any]:
-    """Return a field of rows by image and way."""
     return {(row["image"], row["way"]): row[field] for row in rows}
 
 

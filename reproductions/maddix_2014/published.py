@@ -1,10 +1,10 @@
 """What the report gives in numbers, from ``published.toml``."""
 
-from __future__ import annotations
-
+from reproductions.claims import Words
 from reproductions.published import read
 
 PUBLISHED = read(__file__)
+claim = Words(__file__).claim
 MACHINE = PUBLISHED["machine"]
 KERNELS = tuple(PUBLISHED["times"]["columns"])
 # By image, of each kernel.

@@ -4,8 +4,6 @@ All images are stand-ins, and all but the first of a size that the report does n
 include the transfers, and are held against ours that do; beside these stand the times without.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from reproductions.claims import Claim
@@ -25,7 +23,7 @@ from reproductions.maddix_2014.measurements import (
     times,
     ways,
 )
-from reproductions.maddix_2014.words import claim
+from reproductions.maddix_2014.published import claim
 from reproductions.paper import Findings
 from reproductions.pictures import curve, groups, legend, log_axes, table
 
@@ -41,7 +39,6 @@ PUBLISHED_WITH_TRANSFERS = {
 
 
 def measure_times(laboratory: Laboratory) -> Findings:
-    """Measure all images in all ways."""
     rows = [
         row for entry in images(laboratory) for row in rows_of(laboratory, entry, ways(laboratory))
     ]
@@ -116,7 +113,6 @@ def _cell(row: Row) -> str:
 
 
 def claims_of_times(findings: Findings) -> list[Claim]:
-    """Return what the report says of its table."""
     rows, fits = findings["rows"], findings["fits"]
     told = f"labels are those of scikit-image, for {len({row['image'] for row in rows})} images"
     claims = [claim("times.correct", *all_right(rows, told)), _largest_image(rows)]
@@ -250,7 +246,6 @@ def measure_over_pixels(laboratory: Laboratory) -> Findings:
 
 
 def claims_of_pixels(findings: Findings) -> list[Claim]:
-    """Return what the report says of its plot."""
     seconds, exponents = by_way(findings["rows"]), findings["fits"]["exponents"]
     pixels = {row["image"]: row["pixels"] for row in findings["rows"]}
     more = pixels["stanford"] - pixels["maze2"]

@@ -20,24 +20,43 @@ ON_GPU = {kind: table["cuda"] for kind, table in TABLES.items()}
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run `python -m reproductions` in an empty folder, in this process."""
+    """Run `python -m reproductions` in an empty folder; it ends with `code`, silent if with 0."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments):
-        return click.testing.CliRunner().invoke(paper, [*map(str, arguments)])
+    def run(*arguments, code=0, silent=True):
+        done = click.testing.CliRunner().invoke(paper, [*map(str, arguments)])
+        assert done.exit_code == code, done.output
+        assert code or not silent or not done.stderr
+        return done
 
     return run
 
 
 @pytest.fixture
-def kernels_on_host(gpu, monkeypatch):
-    """Let contenders run their kernels on the host executor; each call takes longer than the last.
+def executor(gpu, monkeypatch):
+    """Return a host executor, by whose clock each call takes longer than the last one."""
+    if not AVAILABLE:
+        pytest.skip("there is nothing that the host executor needs")
+    milliseconds = count(1)
+    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
+    return HostGpu()
+
+
+@pytest.fixture
+def arrays_on_host(executor, monkeypatch):
+    """Let arrays be labelled by the host executor, where they are."""
+    for module in array, answers:
+        monkeypatch.setattr(module, "current_gpu", lambda: executor)
+    monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
+    monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
+
+
+@pytest.fixture
+def kernels_on_host(executor, arrays_on_host, gpu, monkeypatch):
+    """Let contenders run their kernels on the host executor.
 
     What has an array to write to works on the GPU, everything else on the CPU.
     """
-    if not AVAILABLE:
-        pytest.skip("there is nothing that the host executor needs")
-    executor, milliseconds = HostGpu(), count(1)
 
     def label(image, **options):
         return LABEL(image, device="cuda" if "out" in options else "cpu", **options)
@@ -59,16 +78,11 @@ def kernels_on_host(gpu, monkeypatch):
         monkeypatch.setitem(TABLES[kind], "cuda", records)
     monkeypatch.setattr(conncomp, "label", label)
     monkeypatch.setattr(conncomp, "connected_components", connected_components)
-    for module in array, answers:
-        monkeypatch.setattr(module, "current_gpu", lambda: executor)
-    monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
-    monkeypatch.setattr(answers, "move_from_gpu", lambda values, out: np.copyto(out, values))
     monkeypatch.setattr(conncomp.Graph, "to", lambda graph, device: graph)
     monkeypatch.setattr(devices.Cuda, "place", lambda _, data: data)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
     monkeypatch.setattr(devices.Cuda, "capture", lambda _, call: call)
     monkeypatch.setattr(gpu, "empty", np.empty)
-    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     monkeypatch.setattr(runner, "MOST_RUNS", 1)
     on_cpu = devices.Cpu()
     monkeypatch.setattr(laboratory, "make_input", lambda entry, _: runner.make_input(entry, on_cpu))

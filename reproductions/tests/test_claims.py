@@ -2,7 +2,6 @@
 
 import json
 import math
-from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
@@ -14,9 +13,7 @@ from reproductions.claims import Bounds, Claim, Words, bounds_of, ratio, share
 from reproductions.paper import Exhibit, judge
 
 FOLDER = Path(reproductions.__file__).parent
-WORDS = {
-    name: import_module(f"reproductions.{name.replace('-', '_')}.words").words for name in PAPERS
-}
+WORDS = {name: Words(str(FOLDER / name.replace("-", "_") / "words")) for name in PAPERS}
 CLAIMS = [
     (paper, f"{exhibit}.{name}")
     for paper, words in WORDS.items()

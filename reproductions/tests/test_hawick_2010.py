@@ -1,6 +1,5 @@
 """The exhibits of Hawick, Leist and Playne at size small, on the CPU and on the host executor."""
 
-from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +11,6 @@ from conncomp.bench import devices, runner
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import TABLES, Ours
 from conncomp.kernels.cuda.core.sweeps import counted_sweeps
-from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS
 from reproductions import laboratory as shared
 from reproductions.hawick_2010 import (
@@ -21,7 +19,6 @@ from reproductions.hawick_2010 import (
     laboratory,
     operations,
     spirals,
-    thirty_graphs,
 )
 from reproductions.hawick_2010.laboratory import Kernel, Laboratory, Serial, crossover, times
 from reproductions.paper import draw
@@ -48,21 +45,17 @@ def limit_to(seconds, monkeypatch):
 
 
 @pytest.fixture
-def host(gpu, monkeypatch):
-    """Let the host executor be the GPU; each kernel, and each call, takes longer than the last."""
-    if not AVAILABLE:
-        pytest.skip("there is nothing that the host executor needs")
-    executor, milliseconds = HostGpu(), count(1)
+def host(executor, monkeypatch):
+    """Let the host executor be the GPU."""
     for kind, records in TABLES_ON_GPU.items():
         monkeypatch.setitem(TABLES[kind], "cuda", records)
     monkeypatch.setattr(conncomp, "label", LABEL)
     for module in (laboratory, kernels):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
-    for module in (shared, thirty_graphs):
+    for module in (shared, graphs):
         monkeypatch.setattr(module, "make_input", lambda entry, _: runner.make_input(entry, CPU))
     for move in ("place", "fetch"):
         monkeypatch.setattr(devices.Cuda, move, lambda _, data: data)
-    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     monkeypatch.setattr(runner, "MOST_RUNS", 1)
     limit_to(1000.0, monkeypatch)  # however slow the machine is on which the executor runs
     runtime = SimpleNamespace(
@@ -89,8 +82,7 @@ def on_host(host):
 
 @pytest.mark.soak
 def test_all_on_the_cpu(run):
-    done = run(*COMMAND, "--all")
-    assert (done.exit_code, done.stderr) == (0, "")
+    run(*COMMAND, "--all")
     for suffix in (".json", ".png"):
         assert files(suffix) == set(ON_CPU)
     for name in graphs.FIGURES:
@@ -106,8 +98,7 @@ def test_all_on_the_cpu(run):
 @pytest.mark.soak
 def test_all_on_a_gpu(run, host):
     chosen = [part for name in ON_GPU for part in ("--exhibit", name)]
-    done = run(*COMMAND, *chosen, "--device", "cuda")
-    assert (done.exit_code, done.stderr) == (0, "")
+    run(*COMMAND, *chosen, "--device", "cuda")
     results = {name: written(name) for name in ON_GPU}
     for name, result in results.items():
         assert result["rows"]
@@ -152,8 +143,7 @@ def test_nothing_but_failures(run, host, monkeypatch):
     limit_to(-1.0, monkeypatch)
     names = [*graphs.FIGURES, "figure-19", "table-1", "table-3", "blocks", "rows-of-kernel-2"]
     chosen = [part for name in names for part in ("--exhibit", name)]
-    done = run(*COMMAND, *chosen, "--device", "cuda")
-    assert (done.exit_code, done.stderr) == (0, "")
+    run(*COMMAND, *chosen, "--device", "cuda")
     reasons = {row["reason"] for row in written("figure-11")["rows"] if row["way"] == "kernel 2"}
     assert reasons == {"given up after -1 s"}
 
@@ -210,7 +200,7 @@ class TestLaboratory:
         row = on_host.graph(graphs.graphs_of("Line", "small")[0])[1]
         assert (row["seconds"], row["reason"]) == (None, "label 1 instead of 0 at 0")
         with pytest.raises(RuntimeError, match="kernel 1 on disjoint2-10m: label 1 instead of 0"):
-            thirty_graphs.thirty_graphs(on_host)
+            graphs.thirty_graphs(on_host)
 
     def test_given_up_lengths_are_left_out(self, on_host, monkeypatch):
         """What took too long is tried again for the longest field alone, Kernel A nowhere."""

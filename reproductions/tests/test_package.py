@@ -33,26 +33,19 @@ def test_the_product_knows_nothing_of_it():
         assert not imported.search(path.read_text()), path
 
 
+def run(*words, cwd=ROOT, **options):
+    command = [sys.executable, *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, **options)
+
+
 def test_it_runs_in_a_clone():
-    done = subprocess.run(
-        [sys.executable, "-m", "reproductions", "wang-2013", "--list"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=120,
-    )
+    done = run("-m", "reproductions", "wang-2013", "--list")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(exhibit in done.stdout for exhibit in PAPERS["wang-2013"].exhibits)
 
 
 def test_a_mistake_is_one_line():
-    done = subprocess.run(
-        [sys.executable, "-m", "reproductions", "wang-2013", "--figure", "99"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=120,
-    )
+    done = run("-m", "reproductions", "wang-2013", "--figure", "99")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert line.startswith("conncomp: wang-2013 has no figure-99; there are ")
@@ -79,14 +72,7 @@ def test_nothing_is_drawn_without_matplotlib(tmp_path):
         "import runpy; runpy.run_module('reproductions', run_name='__main__')"
     )
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [sys.executable, "-c", blocked],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=120,
-        env=os.environ | {"PYTHONPATH": paths},
-    )
+    done = run("-c", blocked, cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths})
     assert done.returncode == 2
     assert done.stderr == (
         "conncomp: this drawing needs matplotlib: pip install 'conncomp[plots]'\n"

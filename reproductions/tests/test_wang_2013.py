@@ -6,7 +6,7 @@ import pytest
 
 from reproductions import PAPERS
 from reproductions.tests.paper_results import measured
-from reproductions.wang_2013 import measurements, published
+from reproductions.wang_2013 import graphs, published
 from reproductions.wang_2013.hooking import MOST_ROUNDS, hook, jump, soman, wang
 
 EXHIBITS = PAPERS["wang-2013"].exhibits
@@ -60,14 +60,12 @@ def test_on_a_gpu(run, kernels_on_host):
     sizes = {(row["graph"], row["vertices"], row["edges"]) for row in charities}
     assert sizes == {("charity-2k", 1953, 1999), ("charity-4k", 3831, 3999)}
     ways = {row["way"] for row in charities}
-    assert {measurements.HOOKING, measurements.ONE_JUMP, measurements.SERIAL} < ways
+    assert {graphs.HOOKING, graphs.ONE_JUMP, graphs.SERIAL} < ways
     for name in ("charities", "sizes", "components", "rounds"):
         assert {row["status"] for row in results[name]["rows"]} == {"ok"}
     assert {row["components"] for row in results["sizes"]["rows"]} == {5}
     components = [
-        row["components"]
-        for row in results["components"]["rows"]
-        if row["way"] == measurements.HOOKING
+        row["components"] for row in results["components"]["rows"] if row["way"] == graphs.HOOKING
     ]
     assert components[0] == 1
     assert components == sorted(set(components))
@@ -78,7 +76,7 @@ def test_on_a_gpu(run, kernels_on_host):
 @pytest.mark.soak
 def test_all_given_up(run, kernels_on_host, monkeypatch):
     """Where everything takes too long, results say so."""
-    monkeypatch.setitem(measurements.LIMITS, "small", 1e-9)
+    monkeypatch.setitem(graphs.LIMITS, "small", 1e-9)
     results = measured(run, *COMMAND, "--device", "cuda")
     for row in results["rounds"]["rows"]:
         assert (row["seconds"], row["sweeps"]) == (None, None)

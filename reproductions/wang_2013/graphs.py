@@ -4,34 +4,102 @@ Boost's connected components, the serial program of the report, is a search; Sci
 one thread, stand beside its published times.
 """
 
-from __future__ import annotations
-
+import math
+import statistics
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from conncomp.bench.suites.graphs import charities
+from conncomp.bench.inputs import Input
+from conncomp.bench.peers import Contender, Ours, OursOnGpu, algorithms, peers
+from conncomp.bench.suites.graphs import charities, wang_graphs
 from conncomp.bench.units import format_ratio, format_seconds
 from reproductions.claims import Claim
-from reproductions.laboratory import Laboratory, all_right
+from reproductions.laboratory import Laboratory, Row, all_right
 from reproductions.paper import Findings
 from reproductions.pictures import curve, groups, legend, log_axes, table
+from reproductions.threads import OnThreads
 from reproductions.wang_2013 import published
-from reproductions.wang_2013.measurements import (
-    DEFAULT,
-    HOOKING,
-    ONE_JUMP,
-    SCIPY,
-    SERIAL,
-    by_way,
-    generated,
-    named,
-    ratios,
-    rows_of,
-)
-from reproductions.wang_2013.words import claim
+from reproductions.wang_2013.published import claim
+
+SUITE = "wang"
+HOOKING, ONE_JUMP, DEFAULT = "hooking", "hooking, one jump", "the default"
+SERIAL, SCIPY = "bfs, one thread", "SciPy, one thread"
+
+# Seconds after which an algorithm is given up for a graph.
+LIMITS = {"small": math.inf, "paper": 2.0, "today": 4.0}
+# Vertices for each million of the report, and the components of graphs of several sizes.
+SCALES = {"small": (500, 5), "paper": (10**6, 5000), "today": (4 * 10**6, 5000)}
+
+
+def generated(laboratory: Laboratory) -> list[Input]:
+    return wang_graphs(*SCALES[laboratory.size])
+
+
+def named(entries: Sequence[Input], prefix: str) -> list[Input]:
+    return [entry for entry in entries if entry.name.startswith(prefix)]
+
+
+def hooking(laboratory: Laboratory) -> dict[str, Contender]:
+    """Return the report's algorithm, with pointers jumped after every sweep, and once."""
+    if not laboratory.on_gpu:
+        return {}
+    return {HOOKING: OursOnGpu("graph", "soman"), ONE_JUMP: OursOnGpu("graph", "soman", jump="end")}
+
+
+def ways(laboratory: Laboratory) -> dict[str, Contender]:
+    """Return all that is measured of a graph, by the names in results."""
+    device = laboratory.device
+    measured = hooking(laboratory)
+    for name, contender in algorithms("graph", device.name).items():
+        if name not in ("soman", "afforest", "auto-consecutive", "auto-list"):
+            measured[DEFAULT if name == "auto" else name] = contender
+    measured[SERIAL] = OnThreads(Ours("graph", "bfs"), device)
+    with suppress(ImportError):  # it is no requirement
+        measured[SCIPY] = OnThreads(peers("graph", "cpu")["scipy"](1), device)
+    return measured
+
+
+def rows_of(laboratory: Laboratory, entry: Input) -> list[Row]:
+    measured, limit = ways(laboratory), LIMITS[laboratory.size]
+    row = laboratory.row(SUITE, entry, list(measured.values()), limit=limit)
+    runs = {run["name"]: run for run in row["runs"]}
+    sweeps = {
+        name: laboratory.sweeps(entry, contender, limit)
+        for name, contender in hooking(laboratory).items()
+    }
+    return [
+        {
+            "graph": entry.name,
+            "vertices": row["vertices"],
+            "edges": row["arcs"] // 2,
+            "components": row["components"],
+            "way": name,
+            "seconds": statistics.median(run["seconds"]) if run["seconds"] else None,
+            "sweeps": sweeps.get(name),
+            "status": run["status"],
+            "reason": run["reason"],
+        }
+        for name, contender in measured.items()
+        if (run := runs.get(contender.name)) is not None
+    ]
+
+
+def by_way(rows: Sequence[Row], field: str = "seconds") -> dict[tuple[str, str], Any]:
+    return {(row["graph"], row["way"]): row[field] for row in rows}
+
+
+def ratios(rows: Sequence[Row], slow: str, fast: str) -> dict[str, float]:
+    """Return how many times as long one way takes as another, by graph."""
+    seconds = by_way(rows)
+    return {
+        graph: seconds[graph, slow] / seconds[graph, fast]
+        for graph in dict.fromkeys(row["graph"] for row in rows)
+        if seconds.get((graph, slow)) and seconds.get((graph, fast))
+    }
 
 
 def measure_charities(laboratory: Laboratory) -> Findings:
-    """Measure the stand-ins for the data of charities."""
     rows = [row for entry in charities() for row in rows_of(laboratory, entry)]
     return {
         "rows": rows,
@@ -47,7 +115,6 @@ def measure_charities(laboratory: Laboratory) -> Findings:
 
 
 def draw_charities(findings: Findings, canvas: Any) -> None:
-    """Draw the table, with all that is measured beside."""
     named_ways = groups(findings["rows"], "way")
     seconds = by_way(findings["rows"])
     graphs = list(published.CHARITIES)
@@ -78,7 +145,6 @@ def _time(seconds: float | None) -> str:
 
 
 def claims_of_charities(findings: Findings) -> list[Claim]:
-    """Return what the report says of its table."""
     right = all_right(findings["rows"], "labels are those of SciPy")
     claims = [claim("charities.components", *right)]
     fits, seconds = findings["fits"], by_way(findings["rows"])
@@ -133,12 +199,10 @@ def _sweep(laboratory: Laboratory, prefix: str) -> Findings:
 
 
 def draw_sizes(findings: Findings, canvas: Any) -> None:
-    """Draw seconds over vertices."""
     _draw_seconds(findings, canvas, "vertices", "vertices, and as many edges")
 
 
 def draw_components(findings: Findings, canvas: Any) -> None:
-    """Draw seconds over components."""
     _draw_seconds(findings, canvas, "components", "components")
 
 
@@ -154,7 +218,6 @@ def _draw_seconds(findings: Findings, canvas: Any, field: str, name: str) -> Non
 
 
 def claims_of_sweeps(findings: Findings) -> list[Claim]:
-    """Return what the report concludes of its plots."""
     right = all_right(findings["rows"], "labels are those of SciPy")
     claims = [claim("plots.same-result", *right)]
     for pair, of_graph in findings["fits"].items():
@@ -189,7 +252,6 @@ def measure_rounds(laboratory: Laboratory) -> Findings:
 
 
 def draw_rounds(findings: Findings, canvas: Any) -> None:
-    """Draw sweeps and seconds of both ways for all graphs."""
     canvas.set_size_inches(9, 7)
     graphs = list(dict.fromkeys(row["graph"] for row in findings["rows"]))
     for axes, field, name in zip(
@@ -209,7 +271,6 @@ def draw_rounds(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_rounds(findings: Findings) -> list[Claim]:
-    """Return what the report says of rounds and of jumping."""
     of_way = groups([row for row in findings["rows"] if row["sweeps"] is not None], "way")
     spans = {
         way: f"{min(row['sweeps'] for row in rows)} to {max(row['sweeps'] for row in rows)}"

@@ -5,8 +5,6 @@ entry wins, as a GPU may have it. Rounds are counted from 1; odd ones hook the l
 under the smaller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

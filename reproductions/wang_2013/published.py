@@ -1,11 +1,11 @@
 """What the report gives in numbers, from ``published.toml``."""
 
-from __future__ import annotations
-
+from reproductions.claims import Words
 from reproductions.published import read
 from reproductions.wang_2013.hooking import Edge
 
 PUBLISHED = read(__file__)
+claim = Words(__file__).claim
 MACHINE, CPU = PUBLISHED["machine"], PUBLISHED["cpu"]
 COLUMNS = PUBLISHED["charities"]["columns"]
 # By graph.

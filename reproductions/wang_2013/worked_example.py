@@ -4,8 +4,6 @@ And random graphs of few vertices, of which the report says that stores which co
 bug in running large complex dataset".
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -16,7 +14,7 @@ from reproductions.paper import Findings
 from reproductions.pictures import table
 from reproductions.wang_2013 import published
 from reproductions.wang_2013.hooking import Edge, hook, soman, wang
-from reproductions.wang_2013.words import claim
+from reproductions.wang_2013.published import claim
 
 VERTICES, EDGES = 6, published.EDGES
 # Edge (1, 3) stores last, so that '1' wins the parent of 0.
@@ -79,7 +77,6 @@ def _random(vertices: int, edges: int) -> Row:
 
 
 def draw_example(findings: Findings, canvas: Any) -> None:
-    """Draw the parents after each round."""
     lines = [
         [
             row["way"],
@@ -92,7 +89,6 @@ def draw_example(findings: Findings, canvas: Any) -> None:
 
 
 def claims_of_example(findings: Findings) -> list[Claim]:
-    """Return what the report says of its example."""
     fits, said = findings["fits"], findings["published"]
     parents = {(row["way"], row["round"]): row["parents"] for row in findings["rows"]}
     never, first, second = (

@@ -3,22 +3,19 @@
 Most of it is of kernels for a GPU: without their rows it cannot be told.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from reproductions.claims import Claim, share
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
+from reproductions.weigel_2011.laboratory import claim
 from reproductions.weigel_2011.tiles import local_name
-from reproductions.weigel_2011.words import claim
 
 BEST_TILE = 16  # of the paper, for sewing
 NOT_MEASURED = "not measured without a GPU"
 
 
 def local(findings: Findings) -> list[Claim]:
-    """Return what is said of labelling tiles (Fig. 2)."""
     of_tile = {local_name(row): row["ns_a_site"] for row in findings["rows"] if row["tile"] == 16}
     ours = of_tile["self-labelling, 4"]
     leads = {name: of_tile[name] / ours for name in ("bfs", "union-find")}
@@ -54,7 +51,6 @@ def relaxation(findings: Findings) -> list[Claim]:
 
 
 def sewing(findings: Findings) -> list[Claim]:
-    """Return what is said of sewing (Fig. 8)."""
     by_blocks, by_threads = (
         findings["fits"][name] for name in ("a / L + b / B", "a * levels / L^2 + b / B")
     )
@@ -71,7 +67,6 @@ def sewing(findings: Findings) -> list[Claim]:
 
 
 def best_tile(findings: Findings) -> list[Claim]:
-    """Return what is said of the best tiles (Fig. 9)."""
     best = {
         merge: {row["length"]: row["best"] for row in findings["rows"] if row["merge"] == merge}
         for merge in ("sewing", "relaxation")
@@ -87,7 +82,6 @@ def best_tile(findings: Findings) -> list[Claim]:
 
 
 def by_length(findings: Findings) -> list[Claim]:
-    """Return what is said of sweeps against length (Fig. 10)."""
     ns, length = _by_way_and_length(findings["rows"]), findings["published"]["length"]
     lengths = [length for way, length in ns if way.startswith("sewing")]
     if not lengths:
@@ -107,7 +101,6 @@ def by_length(findings: Findings) -> list[Claim]:
 
 
 def stages(findings: Findings) -> list[Claim]:
-    """Return what is said of the stages of a sweep (Fig. 11)."""
     sewn = {row["length"]: row for row in findings["rows"] if row["way"] == "sewing, B = 16"}
     if not sewn:
         return [claim("figure-11.sewing", NOT_MEASURED)]
@@ -122,7 +115,6 @@ def stages(findings: Findings) -> list[Claim]:
 
 
 def by_beta(findings: Findings) -> list[Claim]:
-    """Return what is said of sweeps against temperature (Fig. 12)."""
     slowest = {name.removeprefix("slowest beta, "): beta for name, beta in findings["fits"].items()}
     relaxed = {name: beta for name, beta in slowest.items() if name.startswith("relaxation")}
     if not relaxed:
@@ -148,7 +140,6 @@ def by_beta(findings: Findings) -> list[Claim]:
 
 
 def speed_up(findings: Findings) -> list[Claim]:
-    """Return what is said of speed-ups (Fig. 13)."""
     sewn = {
         row["length"]: row["speed_up"] for row in findings["rows"] if row["way"] == "sewing, B = 16"
     }
@@ -160,7 +151,6 @@ def speed_up(findings: Findings) -> list[Claim]:
 
 
 def few_clusters(findings: Findings) -> list[Claim]:
-    """Return what is said of the few-cluster update (Fig. 14)."""
     best = max(findings["fits"]["fastest"], key=lambda row: float(row["speed_up"]))
     told = f"up to {best['speed_up']:.3g} times, at L = {best['length']}"
     if "speed_up_error" not in best:
@@ -206,7 +196,6 @@ def autocorrelation(findings: Findings) -> list[Claim]:
 
 
 def _times(ratio: float | None) -> tuple[str, float | None]:
-    """Return a ratio in words, and the ratio."""
     return ("not measured" if ratio is None else f"{ratio:.1f} times"), ratio
 
 

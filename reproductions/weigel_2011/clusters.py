@@ -1,7 +1,5 @@
 """Fig. 14, and autocorrelation times: updates of single and of few clusters."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -72,7 +70,6 @@ def few_clusters(laboratory: Laboratory) -> Findings:
 
 
 def draw_few_clusters(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 14."""
     axes = log_axes(canvas, "L", "speed-up a flipped spin, over Wolff on the CPU")
     best = findings["fits"]["fastest"]
     axes.errorbar(
@@ -198,7 +195,6 @@ def autocorrelation(laboratory: Laboratory) -> Findings:
 
 
 def draw_autocorrelation(findings: Findings, canvas: Any) -> None:
-    """Draw autocorrelation times against length."""
     for axes, name in zip(canvas.subplots(1, 2, sharey=True), FIELDS, strict=True):
         axes.set(xscale="log", yscale="log", xlabel="L", ylabel=f"time of {name}, sweeps")
         axes.grid(alpha=0.3)

@@ -1,7 +1,5 @@
 """What exhibits measure with: critical lattices, and the times of labellings and sweeps."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,12 +18,15 @@ from conncomp.kernels.links import bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import ModelState, Potts
 from reproductions import laboratory
+from reproductions.claims import Words
 from reproductions.laboratory import Row
 from reproductions.published import read
 from reproductions.threads import one_thread_seconds
 
 OF_PAPER = "Weigel 2011"
 PUBLISHED = read(__file__)
+words = Words(__file__)
+claim = words.claim
 
 # A sweep is timed as the median of so many calls, each of so many sweeps, so that the host is ahead
 # of the GPU; or of one where that takes so many seconds.

@@ -1,14 +1,11 @@
 """Figs. 10 to 13 and Table I: Swendsen-Wang sweeps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reproductions.fits import power_law
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import curve, groups, legend, log_axes, published, ticks
-from reproductions.weigel_2011.fits import D_MIN
 from reproductions.weigel_2011.laboratory import (
     AUTO,
     LAST_STAGE,
@@ -18,6 +15,7 @@ from reproductions.weigel_2011.laboratory import (
     Laboratory,
     of_tiles,
 )
+from reproductions.weigel_2011.tiles import D_MIN
 
 SEWING = of_tiles("sewing", 16)
 BY_BETA = (SEWING, *(of_tiles("relaxation", side) for side in (16, 32, 64)))
@@ -47,7 +45,6 @@ def by_length(laboratory: Laboratory) -> Findings:
 
 
 def draw_by_length(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 10."""
     axes = log_axes(canvas, "L", "ns a site")
     for name, rows in groups(findings["rows"], "way").items():
         curve(axes, rows, "length", "ns", label=name)
@@ -83,7 +80,6 @@ def stages(laboratory: Laboratory) -> Findings:
 
 
 def draw_stages(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 11."""
     axes = log_axes(canvas, "L", "ns a site")
     of_way = groups(findings["rows"], "way")
     for name, style in ((SEWING.name, "-"), (AUTO.name, ":")):
@@ -109,7 +105,6 @@ def _serial_lengths(laboratory: Laboratory) -> list[int]:
 
 
 def by_beta(laboratory: Laboratory) -> Findings:
-    """Measure sweeps against the inverse temperature."""
     scale = laboratory.scale
     ways = (AUTO, *BY_BETA) if laboratory.on_gpu else (AUTO,)
     rows = [
@@ -130,7 +125,6 @@ def by_beta(laboratory: Laboratory) -> Findings:
 
 
 def draw_by_beta(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 12."""
     axes = canvas.subplots()
     axes.set(yscale="log", xlabel="beta over the critical one", ylabel="ns a site")
     axes.grid(alpha=0.3)
@@ -164,7 +158,6 @@ def speed_up(laboratory: Laboratory) -> Findings:
 
 
 def draw_speed_up(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 13."""
     axes = log_axes(canvas, "L", "speed-up over one thread of the CPU")
     for name, rows in groups(findings["rows"], "way").items():
         curve(axes, rows, "length", "speed_up", label=name)
@@ -213,7 +206,6 @@ def table(laboratory: Laboratory) -> Findings:
 
 
 def draw_table(findings: Findings, canvas: Any) -> None:
-    """Draw Table I: a line for each row, times along it."""
     axes = canvas.subplots()
     rows = findings["rows"]
     places = list(range(len(rows)))

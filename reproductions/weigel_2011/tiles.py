@@ -1,26 +1,73 @@
 """Figs. 2, 6, 8 and 9: bonds of critical lattices, labelled by tiles."""
 
-from __future__ import annotations
-
 import statistics
-from typing import Any
+from math import log2, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 from reproductions.fits import power_law
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import curve, groups, legend, log_axes, published, ticks
-from reproductions.weigel_2011.fits import (
-    D_MIN,
-    best_tile_of_relaxation,
-    best_tile_of_sewing,
-    blocks_at_work,
-    levels,
-    sum_of_terms,
-)
 from reproductions.weigel_2011.laboratory import OF_PAPER, PUBLISHED, Laboratory
+
+# Shortest paths through critical clusters of the Ising model grow as distance to this power.
+D_MIN = 1.08
+
+
+class Sum(NamedTuple):
+    """y = first * u + second * v, with the root mean square of the relative deviations."""
+
+    first: float
+    second: float
+    deviation: float
+
+
+def sum_of_terms(
+    u: NDArray[np.float64], v: NDArray[np.float64], y: NDArray[np.float64]
+) -> Sum | None:
+    """Fit y = first * u + second * v, with equal weight for equal relative deviations.
+
+    None if there are fewer than three points.
+    """
+    if len(y) < 3:
+        return None
+    matrix = np.stack([u, v], axis=1) / y[:, np.newaxis]
+    terms, *_ = np.linalg.lstsq(matrix, np.ones_like(y), rcond=None)
+    deviation = float(np.sqrt(np.mean((matrix @ terms - 1) ** 2)))
+    return Sum(float(terms[0]), float(terms[1]), deviation)
+
+
+def levels(length: int, tile: int) -> float:
+    """Return how many levels sewing has: a doubling each, and one across periodic borders."""
+    return log2(length / tile) + 1
+
+
+def blocks_at_work(ratio: float) -> float:
+    """Return how many blocks work at once, from the ratio a / b of equation 21: equation 22.
+
+    >>> round(blocks_at_work(426.4))
+    110
+    """
+    return (25 + 8 * ratio + sqrt(25 + 16 * ratio)) / 32
+
+
+def best_tile_of_sewing(local: float, sewing: float) -> float:
+    """Return the best tile for times a site of local * B**D_MIN and sewing / B: equation 24."""
+    return float((sewing / (D_MIN * local)) ** (1 / (D_MIN + 1)))
+
+
+def best_tile_of_relaxation(local: float, relaxation: float, length: int) -> float:
+    """Return the best tile for times a site of local * B**D_MIN, and of relaxation: equation 26.
+
+    The latter is relaxation * L**D_MIN / B**(D_MIN + 1).
+    """
+    ratio = relaxation * (D_MIN + 1) / (local * D_MIN)
+    return float((ratio * length**D_MIN) ** (1 / (2 * D_MIN + 1)))
+
 
 WAYS = (("bfs", None), ("union-find", None), *(("self-labelling", n) for n in (1, 4, "column")))
 MERGES = ("sewing", "relaxation")
@@ -59,7 +106,6 @@ def local(laboratory: Laboratory) -> Findings:
 
 
 def draw_local(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 2."""
     axes = log_axes(canvas, "B", "ns for a tile")
     for name, rows in groups(findings["rows"], local_name).items():
         curve(axes, rows, "tile", "ns_a_tile", label=name)
@@ -99,7 +145,6 @@ def relaxation(laboratory: Laboratory) -> Findings:
 
 
 def draw_relaxation(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 6."""
     axes = log_axes(canvas, "L / B", "sweeps that changed a label")
     for name, rows in groups(findings["rows"], _side_name).items():
         curve(axes, rows, "tiles", "relaxations", linestyle="", label=name)
@@ -149,7 +194,6 @@ def sewing(laboratory: Laboratory) -> Findings:
 
 
 def draw_sewing(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 8."""
     axes = log_axes(canvas, "L", "sewing, ns a site")
     by_threads = findings["fits"]["a * levels / L^2 + b / B"]
     for number, (name, rows) in enumerate(groups(findings["rows"], _side_name).items()):
@@ -214,7 +258,6 @@ def best_tile(laboratory: Laboratory) -> Findings:
 
 
 def draw_best_tile(findings: Findings, canvas: Any) -> None:
-    """Draw Fig. 9."""
     axes = log_axes(canvas, "L", "the best B")
     for merge, rows in groups(findings["rows"], "merge").items():
         curve(axes, rows, "length", "best", label=f"{merge}, fastest", linestyle="--")

@@ -404,7 +404,9 @@ def of_models():
             degree=1,
         ),
         "reweight": _given(
-            lambda **options: models.reweight(np.mean, [1.0, 2.0, 4.0], **options),
+            lambda function=np.mean, **options: models.reweight(
+                function, [1.0, 2.0, 4.0], **options
+            ),
             "energy beta at bins",
             energy=[1.0, 2.0, 4.0],
             beta=0.5,
@@ -412,7 +414,8 @@ def of_models():
             bins=2,
         ),
         "jackknife": _given(
-            lambda **options: models.jackknife(np.mean, np.arange(9.0), **options), "bin_length"
+            lambda function=np.mean, **given: models.jackknife(function, np.arange(9.0), **given),
+            "bin_length",
         ),
         "Katzgraber": _given(
             models.katzgraber_young,

@@ -50,6 +50,8 @@ from conncomp.models import (
 )
 from conncomp.models.spins import cuda as spins_cuda
 from hard_graphs import HARD_GRAPHS, star
+from models.test_devices import ALIKE
+from models.test_structure import MODELS as OBSERVED
 from specialisations import names_by_file
 
 # On the host executor the tests of each room hold all cases against references; here a part has
@@ -527,6 +529,15 @@ def update(name, *given, **options):
     return lambda model: getattr(model, name)(*given, **options)
 
 
+def go_on(kind, arguments, updates, *looks):
+    """Compare what two models measure, and more, after some updates, and after as many again."""
+    models = pairs_of(kind, **arguments)
+    for _ in range(2):
+        for model in models:
+            model.step(updates)
+        alike(models, arguments, "measure", *looks)
+
+
 # Boxes of some segments, by blocks of a cluster and of a grid, and of a whole lattice.
 def sweep_spins(cupy):
     spin_sweeps.THREADS, spin_sweeps.LEAST_SHARED = 128, 64 << 10
@@ -575,121 +586,50 @@ def update_as_weigel(cupy):
         check(grown.spins, in_memory.spins, tile)
 
 
-# Rows of less than a word, and of several; of more than a tile, and of one that is not full.
-CELLS = [
-    {"shape": (3, 70), "lattice": "triangular", "replicas": 3},
-    {"shape": (130, 40), "lattice": "triangular", "coupling": -1.0, "periodic": (False, True)},
-    {"shape": (66, 33), "lattice": "honeycomb", "periodic": ("antiperiodic", True)},
-    {"shape": (20, 22), "lattice": "kagome", "periodic": False, "replicas": 2},
-    {"shape": (3, 5, 9), "lattice": "bcc"},
-    {"shape": (1, 2, 3), "lattice": "fcc", "replicas": 2},
-    {"shape": (5, 4, 6), "lattice": "diamond", "periodic": "antiperiodic"},
+STAR = Graph.from_edges(np.zeros(699, int), np.arange(1, 700), 700)  # all unions lead to its middle
+# What the tests hold against the CPU: rows of less than a word, and of several; of more than a
+# tile, and of one that is not full.
+SPINS = [
+    *ALIKE,
+    (Ising, (3, 70), {"lattice": "triangular", "replicas": 3, "temperature": 3.0}),
+    (Ising, (1, 2, 3), {"lattice": "fcc", "replicas": 2, "temperature": 9.0}),
+    (Ising, STAR, {"replicas": 3, "temperature": 2.5}),
+    (Ising, STAR, {"coupling": -0.5, "field": np.linspace(-1, 1, 700), "temperature": 2.5}),
+    (XY, (130, 40), {"coupling": -1.0, "periodic": (False, True), "beta": 0.8}),
+    (XY, (3, 70), {"replicas": 3, "beta": 0.8}),
+    (XY, (300,), {"periodic": False, "beta": 0.8}),
+    (XY, (9, 20), {"field": 0.3, "beta": 0.8}),
+    (Heisenberg, (2, 3, 4, 5), {"periodic": (True, False, True, False), "beta": 0.8}),
+    (Heisenberg, (5, 9), {"lattice": "kagome", "coupling": -1.0, "beta": 0.8}),
+    (ON, (20, 9), {"n": 7, "beta": 0.8}),
+    (Potts, (9, 70), {"q": 70, "lattice": "triangular", "beta": 1.0}),
+    (Potts, (9, 70), {"q": 3, "coupling": -1.0, "field": -0.2, "beta": 1.0}),
 ]
 
 
-def flip_cells(cupy):
-    for arguments in CELLS:
-        models = pairs_of(Ising, **arguments, beta=0.3)
-        flip(models, arguments, bool(models[1].coupling > 0 and (models[1].signs > 0).all()))
-
-
-def flip(models, arguments, with_clusters):
-    alike(models, arguments, "bonds")
-    for name, clusters in product(("swendsen_wang", "wolff"), {False, with_clusters}):
-        alike(models, arguments, update(name, 2, clusters=clusters), "spins", "energy")
-
-
-# Likewise.
-VECTORS = [
-    {"shape": (3, 70), "replicas": 3},
-    {"shape": (130, 40), "coupling": -1.0, "periodic": (False, True)},
-    {"shape": (300,), "periodic": False},
-    {"shape": (5, 9, 12), "replicas": 2},
-    {"shape": (2, 3, 4, 5), "periodic": (True, False, True, False)},
-]
-
-
-def reflect(cupy):
-    most = vector_sweeps.MOST_CHUNK
-    for kind, arguments, chunk in some(product((XY, Heisenberg), VECTORS, (most, 0)), 3):
+def update_all(cupy, kinds):
+    """Update spins of some kinds; vectors in launches of several updates, and of one."""
+    chunks = (vector_sweeps.MOST_CHUNK, 0)[: 2 if XY in kinds else 1]
+    cases = [case for case in SPINS if case[0] in kinds]
+    for chunk, (kind, shape, arguments) in some(product(chunks, cases), 2):
         vector_sweeps.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
-        models = pairs_of(kind, **arguments, beta=0.8)
-        alike(models, arguments, "bonds", CLUSTERS, "wolff", rounded)
-
-
-CLUSTERS = update("swendsen_wang", 2, clusters=True)
+        models = pairs_of(kind, shape=shape, **arguments)
+        sizes = {} if {"coupling", "field"} & set(arguments) else {"clusters": True}
+        rules = ["metropolis"] + ["heat_bath"] * (kind in (Ising, Potts))
+        sweeps = (update("swendsen_wang", 2, **given) for given in ({}, sizes))
+        alike(models, (kind, arguments), "bonds", *sweeps, "wolff", *rules, rounded)
 
 
 def rounded(model):
     return model.spins.round(12)
 
 
-# The same on any bonds, and Potts' states.
-VECTORS_ON_EDGES = [
-    (XY, {"shape": (3, 70), "lattice": "triangular", "replicas": 2}),
-    (Heisenberg, {"shape": (5, 9), "lattice": "kagome", "coupling": -1.0}),
-    (Clock, {"shape": (4, 40), "q": 6}),
-    (ON, {"shape": (3, 4, 5), "n": 4, "replicas": 3}),
-    (ON, {"shape": (20, 9), "n": 7}),
-]
-
-
-def reflect_on_edges(cupy):
-    for kind, arguments in VECTORS_ON_EDGES:
-        models = pairs_of(kind, **arguments, beta=0.8)
-        alike(models, arguments, "bonds", CLUSTERS, "wolff", "metropolis", rounded)
-    tied = pairs_of(XY, shape=(9, 20), field=0.3, beta=0.8)
-    alike(tied, "tied", "swendsen_wang", "wolff", "metropolis")
-    states = [
-        {"q": 3, "field": 0.1},
-        {"q": 70, "lattice": "triangular"},
-        {"q": 3, "coupling": -1.0, "field": -0.2},
-    ]
-    for arguments in states:
-        models = pairs_of(Potts, shape=(9, 70), beta=1.0, **arguments)
-        alike(models, arguments, "swendsen_wang", "wolff", "metropolis", "heat_bath", "spins")
-
-
-# Bonds of two random rings, and of a star, to whose middle all unions lead.
-EDGES = [
-    {"coupling": 1.0, "replicas": 3},
-    {"coupling": 1.0, "field": 0.2},
-    {"coupling": -0.5, "field": np.linspace(-1, 1, 700), "replicas": 2},
-]
-
-
-def flip_edges(cupy):
-    rng = np.random.default_rng(3)
-    rings = [rng.permutation(700) for _ in range(2)]
-    ends = [np.concatenate(rings), np.concatenate([np.roll(ring, 1) for ring in rings])]
-    for sources in (ends[0], np.zeros(1400, int)):
-        proper = sources != ends[1]
-        graph = Graph.from_edges(sources[proper], ends[1][proper], 700)
-        for arguments in some(EDGES, 4):
-            models = pairs_of(Ising, shape=graph, **arguments, beta=0.4)
-            flip(models, arguments, arguments["coupling"] > 0 and "field" not in arguments)
-            alike(models, arguments, update("metropolis", 2), update("heat_bath", 2))
-
-
-# What updates measure besides, of each kind of spins, and clusters by words, cells and edges.
-OBSERVED = [
-    (Potts, {"shape": (9, 70), "q": 3, "replicas": 2}),
-    (Ising, {"shape": (3, 40), "lattice": "kagome"}),
-    (Ising, {"shape": (5, 12), "lattice": "honeycomb", "field": 0.1}),
-    (XY, {"shape": (5, 70)}),
-    (XY, {"shape": (3, 30), "lattice": "triangular", "replicas": 2}),
-    (Heisenberg, {"shape": (3, 4, 5)}),
-    (Clock, {"shape": (4, 40), "q": 6}),
-    (ON, {"shape": (3, 4, 5), "n": 4}),
-    (ON, {"shape": (20, 9), "n": 7}),
-]
-
-
 def observe(cupy):
-    for kind, arguments in OBSERVED:
-        models = pairs_of(kind, **arguments, beta=0.5)
-        how = {"observe": "structure", "clusters": "field" not in arguments, "wrapping": True}
-        alike(models, arguments, update("swendsen_wang", 2, **how))
+    """Measure structure factors, and how clusters by words, cells and edges wrap."""
+    for name, make in OBSERVED.items():
+        models = [make(seed=5, device=device) for device in ("cuda", "cpu")]
+        how = {"observe": "structure", "clusters": True, "wrapping": True}
+        alike(models, name, update("swendsen_wang", 2, **how))
 
 
 def temper(cupy):
@@ -715,18 +655,15 @@ def percolate(cupy):
     ]
     asked.append({"shape": (20, 30), "lattice": "triangular"})
     for arguments in some(asked, 3):
-        measure_both(pairs_of(Percolation, **arguments), arguments)
+        measure_both(**arguments)
     with one_multiprocessor():
         for shape, kind in product(((64, 140), (32, 16, 64)), ("site", "bond")):
-            measure_both(pairs_of(Percolation, shape=shape, kind=kind), shape)
+            measure_both(shape=shape, kind=kind)
 
 
-def measure_both(models, arguments):
-    for _ in range(2):
-        drawn = "bonds" if models[0].kind == "bond" else "occupied"
-        alike(models, arguments, "measure", "labels", drawn)
-        for model in models:
-            model.step()
+def measure_both(kind="site", **arguments):
+    drawn = "bonds" if kind == "bond" else "occupied"
+    go_on(Percolation, {"kind": kind, **arguments}, 1, "labels", drawn)
 
 
 def exchange(cupy):
@@ -738,9 +675,10 @@ def exchange(cupy):
     ]
     for most_shared, arguments in some(product((kawasaki.MOST_SHARED, 0), cases), 2):
         with patch.object(kawasaki, "MOST_SHARED", most_shared):
-            exchange_in_both(arguments)
+            go_on(Kawasaki, {"temperature": 2.5, **arguments}, 3, "spins", "labels")
     with patch.object(kawasaki, "MOST_SHARED", 0):  # several blocks
-        exchange_in_both({"lattice": "square", "shape": (256, 256)})
+        arguments = {"lattice": "square", "shape": (256, 256), "temperature": 2.5}
+        go_on(Kawasaki, arguments, 3, "spins", "labels")
 
 
 def change_glasses(cupy):
@@ -759,38 +697,21 @@ def change_glasses(cupy):
             alike(models, arguments, "spins", "energy", links)
 
 
-def exchange_in_both(arguments):
-    models = pairs_of(Kawasaki, temperature=2.5, **arguments)
-    for _ in range(2):
-        for model in models:
-            model.step(3)
-        observables = lambda model: model.measure().observables()  # noqa: E731
-        alike(models, arguments, "spins", "labels", observables)
-
-
 def separate(cupy):
     shapes = (12, 20), (5, 7), (2, 3), (37, 64), (6, 8, 12), (3, 2, 5), (9, 16, 40)
     for shape, dtype, noise in some(product(shapes, ("float32", "float64"), (0.0, 0.03))):
         described = {"shape": shape, "dtype": dtype, "noise": noise, "amplitude": 0.8}
-        replicas = 2 if noise else None
         with patch.object(tiled_elements, "MOST", 0):
-            separate_both(pairs_of(CahnHilliard, **described, replicas=replicas), described)
+            separate_both(**described, replicas=2 if noise else None)
     with one_multiprocessor(), patch.object(tiled_elements, "MOST", 0):
         for shape, dtype in some(product(((64, 140), (32, 16, 64)), ("float32", "float64"))):
-            separate_both(pairs_of(CahnHilliard, shape=shape, dtype=dtype), (shape, dtype))
+            separate_both(shape=shape, dtype=dtype)
 
 
-def separate_both(models, described):
-    for _ in range(2):
-        for model in models:
-            model.step(2)
-        alike(
-            models,
-            described,
-            "field",
-            *(update("labels", threshold=0.05, numbering=each) for each in NUMBERINGS),
-            lambda model: model.measure(threshold=0.05).observables(),
-        )
+def separate_both(**arguments):
+    labels = (update("labels", threshold=0.05, numbering=each) for each in NUMBERINGS)
+    domains = update("measure", threshold=0.05)
+    go_on(CahnHilliard, arguments, 2, "field", *labels, domains)
 
 
 # ----------------------------------------------------------------------------------------- parts
@@ -835,10 +756,9 @@ PARTS = {
     "potts-rows": update_by_rows,
     "potts-tiles": update_by_tiles,
     "potts-weigel": update_as_weigel,
-    "ising": flip_cells,
-    "vectors": reflect,
-    "vectors on edges": reflect_on_edges,
-    "ising-on-edges": flip_edges,
+    "ising": partial(update_all, kinds=(Ising,)),
+    "vectors": partial(update_all, kinds=(XY, Heisenberg)),
+    "spins on edges": partial(update_all, kinds=(Potts, Clock, ON)),
     "observables": observe,
     "tempering": temper,
     "percolation": percolate,

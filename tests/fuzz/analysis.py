@@ -8,12 +8,10 @@ import numpy as np
 
 from conncomp import models
 
-from .choices import Choices
 from .target import assert_same
 
 
-def analysis(data):
-    choices = Choices(data)
+def analysis(choices):
     rng = choices.generator()
     checks = _crossings, _collapses, _reweighting, _reweighting_of_runs, _bins, _identity
     for check in (*checks, _distribution):

@@ -34,7 +34,7 @@ from conncomp.tables import values as text_values
 from conncomp.tables.files.reading import CsvFile
 from conncomp.tables.pairs import Clustering
 
-from . import spins_on_edges
+from . import spins
 from .target import random_case
 from .targets import TARGETS
 from .worker import judge
@@ -480,7 +480,7 @@ BREAKAGES = {
         of_call(models.Clock, "step", _stands_still),
         of_call(models.ON, "restore", _forgets),
         of_property(models.Clock, "spins", _part()),
-        *(of(spins_on_edges, f"random_{name}", _part()) for name in ("couplings", "fields")),
+        *(of(spins, f"random_{name}", _part()) for name in ("couplings", "fields")),
     ],
     "analysis": [
         of(models, "crossing", _part()),

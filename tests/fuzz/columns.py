@@ -11,7 +11,6 @@ from skimage.morphology import convex_hull_image
 import conncomp
 
 from . import draws
-from .choices import Choices
 from .label_tools_reference import components_of
 
 ALWAYS = ["num_pixels", "bbox", "area_filled", "moments", "coords"]
@@ -19,15 +18,13 @@ OF_IMAGES = ["intensity_median", "intensity_std", "intensity_quantile-0.3", "mom
 FLAT = ["euler_number", "perimeter", "perimeter_crofton", "area_convex"]
 
 
-def columns(data):
+def columns(choices):
     """Compare columns of components with sums over elements, and shapes with scikit-image's."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 200)
     options = draws.options_of(choices, given, background, axes)
     ndim = given.ndim - axes
     image = choices.generator().integers(-9, 9, given.shape) if choices.flag() else None
     names = ALWAYS + (OF_IMAGES if image is not None else []) + (FLAT if ndim == 2 else [])
-    conncomp.set_num_threads(1 + choices.below(4))
     found = conncomp.component_statistics(given, image, properties=names, **options)
     expected = list(components_of(given, axes, background))
     for row, (index, label, inside) in enumerate(expected):

@@ -11,7 +11,6 @@ import numpy as np
 import conncomp
 
 from . import draws
-from .choices import Choices
 
 NAMES = ("t", "z", "y", "x")
 # Each of an array, and of what tells the background and the batch.
@@ -51,10 +50,8 @@ OF_PAIRS = [
 ]
 
 
-def containers(data):
+def containers(choices):
     """Compare calls on other containers with those on masked arrays."""
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
     kind = choices.below(4)
     if kind == 2:
         _pairs(choices)

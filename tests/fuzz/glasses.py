@@ -5,17 +5,13 @@ from functools import partial
 
 import numpy as np
 
-import conncomp
 from conncomp import models
 
-from .choices import Choices
 from .models import _drawn, _each, _items, _lattice, check_trajectory
 from .target import assert_same
 
 
-def spin_glass(data):
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
+def spin_glass(choices):
     lengths = _lattice(choices, most_axes=4)
     drawn = _drawn(choices)
     rng = choices.generator()

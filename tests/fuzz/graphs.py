@@ -25,7 +25,6 @@ from ..reference import (
     topological,
 )
 from . import draws
-from .choices import Choices
 from .target import assert_refused, assert_same
 
 INDICES = [np.int32, np.int64, np.uint16, np.uint64, ">i4"]
@@ -144,8 +143,7 @@ def _weights(choices, count):
     return rng.choice(pool, count).astype(dtype)
 
 
-def connected_components(data):
-    choices = Choices(data)
+def connected_components(choices):
     n, src, dst = draws.arcs(choices, (3, 10, 65, 1, 2, 0, 300, 5000))
     small = n <= 300
     graph, ends, _ = choices.pick(FORMS if small else FORMS[:3])(
@@ -153,7 +151,6 @@ def connected_components(data):
     )
     directed = choices.flag()
     numbering = choices.pick(["consecutive", "roots"])
-    conncomp.set_num_threads(1 + choices.below(4))
     call = partial(
         conncomp.connected_components,
         graph,
@@ -190,9 +187,8 @@ def _check_components(choices, call, num, expected, largest):
     assert set(counted) <= {num}
 
 
-def strong_components(data):
+def strong_components(choices):
     """Compare strong components, the three ways to number them, and their acyclic graph."""
-    choices = Choices(data)
     n, src, dst = draws.arcs(choices)
     ones = np.ones(len(src), choices.pick(["f8", "i4", "?"]))
     graph, ends, _ = choices.pick(FORMS)(choices, n, src, dst, ones)
@@ -230,8 +226,7 @@ def strong_components(data):
         assert list(zip(sources.tolist(), indices.tolist(), strict=True)) == between
 
 
-def forests(data):
-    choices = Choices(data)
+def forests(choices):
     n, src, dst = draws.arcs(choices, (3, 10, 65, 1, 2, 0, 300))
     entries = _weights(choices, len(src))
     form = choices.pick(FORMS)
@@ -239,7 +234,6 @@ def forests(data):
         entries = entries.astype(np.float32)  # which SciPy has no layouts of
     with np.errstate(over="ignore", invalid="ignore"):
         graph, ends, stored = form(choices, n, src, dst, entries)
-    conncomp.set_num_threads(1 + choices.below(4))
     found = conncomp.spanning_forest(graph)
     assert found.dtype == np.int32
     np.testing.assert_array_equal(found, kruskal(n, *ends))
@@ -256,9 +250,8 @@ def forests(data):
     np.testing.assert_array_equal(arcs, kruskal(n, *ends, weights))
 
 
-def edge_files(data):
+def edge_files(choices):
     """Compare components and forests of edges in files with those of the same edges in memory."""
-    choices = Choices(data)
     n, src, dst = draws.arcs(choices)
     weights = _weights(choices, len(src))
     if weights.dtype.kind == "f":
@@ -274,7 +267,6 @@ def edge_files(data):
             ends = {"a": src[part].astype(kind), "b": dst[part].astype(kind)}
             table = pyarrow.table({**ends, "weight": weights[part]})
             files.append(write(Path(folder, f"{k}{name}"), table, choices.pick([None, 3])))
-        conncomp.set_num_threads(1 + choices.below(4))
         named = {"src": "a", "dst": "b", "num_vertices": n}
         labelled = conncomp.label_edge_files(files, **named)
         edges, *ends = conncomp.spanning_forest_of_files(files, **named)
@@ -287,9 +279,8 @@ def edge_files(data):
     assert_same((chosen, *lightest), (numbers, src[numbers], dst[numbers], weights[numbers]))
 
 
-def graphs(data):
+def graphs(choices):
     """Compare what a graph tells of itself, however it was made, and copies of it."""
-    choices = Choices(data)
     n, src, dst = draws.arcs(choices)
     form = choices.pick([_as_arcs, _as_rows, _as_networkx, _as_igraph, _as_rustworkx, _as_sparse])
     given, ends, _ = form(choices, n, src, dst, np.ones(len(src)))
@@ -349,12 +340,10 @@ def _check_undirected(choices, n, src, dst):
     assert graph.is_symmetric()
 
 
-def growing_graphs(data):
+def growing_graphs(choices):
     """Add edges, a batch at a time, and ask now and then; wrong batches change nothing."""
-    choices = Choices(data)
     n = choices.pick([3, 10, 65, 1, 2, 0, 300])
     dtype = choices.pick([None, np.int32, np.int64])
-    conncomp.set_num_threads(1 + choices.below(4))
     components = conncomp.IncrementalComponents(n, dtype=dtype)
     assert components.dtype == (dtype or np.int32)
     edges, rng = [], choices.generator()

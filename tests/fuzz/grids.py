@@ -16,19 +16,16 @@ from ..reference import (
     number_items,
     wrapping_axes,
 )
-from ..winding_search import search
+from ..winding_search import bond_windings, search
 from . import draws
-from .choices import Choices
 from .target import assert_same
 
 
-def label(data):
-    choices = Choices(data)
+def label(choices):
     image = draws.array(choices)
     batch_axes = choices.below(image.ndim) if choices.flag() else 0
     neighbours = _neighbours(choices, image, image.ndim - batch_axes)
     numbering = choices.pick(["consecutive", "roots"])
-    conncomp.set_num_threads(1 + choices.below(4))
     before, numbers = np.ma.getdata(image).tobytes(), []
 
     def call(**options):
@@ -73,12 +70,10 @@ def _neighbours(choices, image, ndim):
     }
 
 
-def label_bonds(data):
-    choices = Choices(data)
+def label_bonds(choices):
     given, bonds, batch_axes = _bonds(choices, 1000)
     periodic = draws.periodic(choices, len(bonds))
     numbering = choices.pick(["consecutive", "roots"])
-    conncomp.set_num_threads(1 + choices.below(4))
     numbers, options = [], {"periodic": periodic, "batch_axes": batch_axes, "numbering": numbering}
 
     def call(**others):
@@ -111,9 +106,7 @@ def _bonds(choices, most):
     return given, bonds, batch_axes
 
 
-def wrapping(data):
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
+def wrapping(choices):
     if choices.flag():
         _cluster_wrapping(choices)
         return
@@ -154,18 +147,6 @@ def _cluster_wrapping(choices):
     found = conncomp.cluster_wrapping(given, periodic=periodic, batch_axes=batch_axes)
     items = [bonds[(slice(None), *index)] for index in np.ndindex(batch)]
     _check_wrapping(found, [bond_windings(item, periodic) for item in items], batch, ndim)
-
-
-def bond_windings(bonds, periodic):
-    """Return a basis of the windings of each cluster, by a search."""
-    ndim = len(bonds)
-
-    def linked(at, to, step):
-        axis = next(k for k in range(ndim) if step[k])
-        return bonds[axis][at if step[axis] > 0 else to]
-
-    steps, wraps = list_offsets(ndim, 1), wrapping_axes(ndim, periodic)
-    return search(bonds.shape[1:], steps, wraps, lambda at: True, linked)
 
 
 def _check_wrapping(found, bases, batch, ndim):

@@ -12,7 +12,6 @@ import conncomp
 from ..contacts_reference import contacts_by_loops
 from ..reference import label_by_flood_fill
 from . import draws
-from .choices import Choices
 from .label_tools_reference import (
     by_size,
     close_labels,
@@ -30,12 +29,10 @@ from .label_tools_reference import (
 from .target import assert_refused, assert_same
 
 
-def tables(data):
+def tables(choices):
     """Compare sizes, members, histograms and spans, which are tables by label."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices)
     options = draws.options_of(choices, given, background, axes)
-    conncomp.set_num_threads(1 + choices.below(4))
     batch, rows = given.shape[:axes], rows_of(given)
     sizes = np.zeros((*batch, rows), np.int64)
     spanned = np.zeros((*batch, rows, given.ndim - axes), bool)
@@ -63,12 +60,10 @@ def tables(data):
     assert_same(conncomp.size_histogram(given, **options), (occurring, counts))
 
 
-def selection(data):
+def selection(choices):
     """Compare labels of which some are kept, or that are renumbered."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices)
     options = draws.options_of(choices, given, background, axes)
-    conncomp.set_num_threads(1 + choices.below(4))
     first = int(background == 0)
 
     def check(labels, names):
@@ -119,9 +114,8 @@ def _check_parts_of_masks(choices, given, axes, sizes, k):
     np.testing.assert_array_equal(largest, first == 1)
 
 
-def relabelling(data):
+def relabelling(choices):
     """Compare consecutive numbers, of labels that may be of any size and negative."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices)
     if choices.flag():
         limits = np.iinfo(given.dtype)
@@ -132,7 +126,6 @@ def relabelling(data):
         values = draws.laid_out(choices, values)
         given = np.ma.array(values, mask=given.mask) if np.ma.isMaskedArray(given) else values
     options = draws.options_of(choices, given, background, axes)
-    conncomp.set_num_threads(1 + choices.below(4))
     first = int(background == 0)
 
     def names(found):
@@ -154,9 +147,8 @@ def relabelling(data):
 IMAGE_TYPES = ["u1", "f8", "?", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", ">i2", ">f8"]
 
 
-def statistics(data):
+def statistics(choices):
     """Compare the statistics of components, and the components one by one."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 200)
     options = draws.options_of(choices, given, background, axes)
     ndim = given.ndim - axes
@@ -165,7 +157,6 @@ def statistics(data):
         image = _image(choices, given.shape)
     spacing = choices.pick([None, 2.0, [choices.pick([1.0, 0.5, 3.0]) for _ in range(ndim)]])
     moments, surfaces = choices.flag(), choices.flag()
-    conncomp.set_num_threads(1 + choices.below(4))
     found = conncomp.component_statistics(
         given, image, moments=moments, surfaces=surfaces, spacing=spacing, **options
     )
@@ -275,9 +266,8 @@ def _assert_near(value, expected):
     np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9)
 
 
-def contacts(data):
+def contacts(choices):
     """Compare who touches whom, as tables and as a graph."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 150)
     options = draws.options_of(choices, given, background, axes)
     ndim = given.ndim - axes
@@ -288,7 +278,6 @@ def contacts(data):
     spacing = choices.pick([None, 2.0, [choices.pick([1.0, 0.5, 3.0]) for _ in range(ndim)]])
     lengths = np.broadcast_to(1.0 if spacing is None else spacing, ndim)
     face = [math.prod(np.delete(lengths, axis)) for axis in range(ndim)]
-    conncomp.set_num_threads(1 + choices.below(4))
     outside = -1 if background is None else background
     plain = without_mask(given, outside)
     rows = []
@@ -312,13 +301,11 @@ def contacts(data):
     assert_same(graph.arrays[:2], np.concatenate([pairs, pairs[:, ::-1]]).T)
 
 
-def matches(data):
+def match(choices):
     """Overlaps of two labellings are those that loops over elements count."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 300)
     options = draws.options_of(choices, given, background, axes)
     other = choices.generator().integers(0, choices.pick([1, 2, 5, 40]), given.shape)
-    conncomp.set_num_threads(1 + choices.below(4))
     swapped = choices.flag()
     found = conncomp.match_labels(*((other, given) if swapped else (given, other)), **options)
     plain, expected, components = without_mask(given, background), [], np.zeros(2, int)
@@ -345,13 +332,11 @@ def matches(data):
     assert found.components == tuple(components[::-1] if swapped else components)
 
 
-def holes(data):
-    choices = Choices(data)
+def holes(choices):
     given, background, axes = draws.labels(choices, 400)
     ndim = given.ndim - axes
     connectivity = choices.pick([None, *range(1, ndim + 1)])
     max_size = choices.pick([None, 0, 1, 2, 2**70])
-    conncomp.set_num_threads(1 + choices.below(4))
     parts = {"connectivity": connectivity, "max_size": max_size}
     result = conncomp.fill_holes(
         given, **parts, **draws.options_of(choices, given, background, axes)
@@ -373,9 +358,8 @@ def holes(data):
             np.testing.assert_array_equal(result[index], expected)
 
 
-def colours(data):
+def colours(choices):
     """Components that are close have different colours; over an image they are mixed with it."""
-    choices = Choices(data)
     given, background, axes = draws.labels(choices, 100, 3)
     options = draws.options_of(choices, given, background, axes)
     picture = conncomp.colour_components(given, **options)

@@ -20,13 +20,14 @@ import conncomp
 from conncomp import models
 from conncomp.models.places import HYPERCUBIC
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
+from models.kawasaki_reference import STEPS
 from models.potts_reference import ReferencePotts, check_state, check_update
 
 from ..reference import label_by_bonds, label_by_flood_fill, number_items
+from ..winding_search import bond_windings
 from . import draws
 from . import models_reference as reference
-from .choices import Choices
-from .grids import bond_windings, image_windings
+from .grids import image_windings
 from .target import assert_same
 
 SEEDS = [0, 1, 2**64 - 1, 2**32, 12345]
@@ -168,9 +169,7 @@ def _potts_options(choices, **changes):
     }
 
 
-def potts(data):
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
+def potts(choices):
     options = _potts_options(choices)
     replicas, shape = options["replicas"], options["shape"]
     model = models.Potts(**options, labelling=choices.pick(["auto", "serial"]))
@@ -209,9 +208,8 @@ def _potts_update(choices, lengths):
     return kind, 1, arguments
 
 
-def tempering(data):
+def tempering(choices):
     """Temperatures change places, and nothing else does; two calls are as one."""
-    choices = Choices(data)
     options = _potts_options(choices, replicas=choices.pick([2, 3, 5]))
     options["beta"] = [choices.pick([0.9, 0.5, 1.1, 0.9]) for _ in range(options["replicas"])]
     if not isinstance(options["start"], str):
@@ -248,10 +246,8 @@ def tempering(data):
 # ------------------------------------------------------------------------------------- percolation
 
 
-def percolation(data):
+def percolation(choices):
     """Compare configurations, drawn at several probabilities, with searches through them."""
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
     options = _percolation_options(choices) | _drawn(choices)
     replicas = options["replicas"]
     model = models.Percolation(**options)
@@ -349,10 +345,8 @@ def _check_percolation_summary(model, p):
         np.testing.assert_allclose(getattr(summary, name), (values.mean(), error), atol=1e-12)
 
 
-def percolation_sweeps(data):
+def percolation_sweeps(choices):
     """Compare the series of runs: each begins and ends where it must, and rises one by one."""
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
     options = _percolation_options(choices)
     model = models.Percolation(**options, seed=choices.pick(SEEDS))
     lattice, ndim, of_bonds = model.lattice, len(options["shape"]), options["kind"] == "bond"
@@ -421,9 +415,7 @@ def _check_sums_of_runs(choices, model, run, elements):
 # ---------------------------------------------------------------------------------------- Kawasaki
 
 
-def kawasaki(data):
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
+def kawasaki(choices):
     lattice = choices.pick(["square", "sc", "bcc"])
     ndim = 2 if lattice == "square" else 3
     lengths = tuple(choices.pick([4, 8, 4, 12] if ndim == 2 else [4, 4, 8]) for _ in range(ndim))
@@ -462,7 +454,7 @@ def kawasaki(data):
             )
             energy = reference.exchange_energy(replica, lattice, options["coupling"])
             assert rows["energy"][k] == energy
-            bonds = sites * len(reference.EXCHANGE_STEPS[lattice])
+            bonds = sites * len(STEPS[lattice])
             assert rows["satisfied_bonds"][k] == (bonds - energy / options["coupling"]) / 2
             assert (rows["components"][k], rows["largest_component"][k]) == (len(sizes), max(sizes))
             temperature = np.broadcast_to(options["temperature"], len(spins))[k]
@@ -481,9 +473,7 @@ def kawasaki(data):
 # ----------------------------------------------------------------------------------- Cahn, Hilliard
 
 
-def cahn_hilliard(data):
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
+def cahn_hilliard(choices):
     ndim = choices.pick([2, 3])
     lengths = tuple(choices.pick([4, 2, 3, 5, 8] if ndim == 2 else [3, 2, 4]) for _ in range(ndim))
     if ndim == 2 and choices.flag():
@@ -557,10 +547,8 @@ def _check_domains(model, references, replicas, threshold):
 # -------------------------------------------------------------------------------------- simulations
 
 
-def simulations(data):
+def simulations(choices):
     """A simulation is its updates one by one; from a checkpoint it goes on as if never ended."""
-    choices = Choices(data)
-    conncomp.set_num_threads(1 + choices.below(4))
     drawn = _drawn(choices)
     of_updates = {}
     kind = choices.below(4)
@@ -630,9 +618,8 @@ def _series(choices, count=1):
     return values
 
 
-def series(data):
+def series(choices):
     """Compare autocorrelation times, errors and summaries with their formulas."""
-    choices = Choices(data)
     (values,) = _series(choices)
     chains = values.reshape(len(values), -1)
     assert reference.is_autocorrelation_time(models.autocorrelation_time(values), chains)

@@ -5,16 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from models.kawasaki_reference import STEPS
+
 from ..reference import wrapping_axes
 
 ROUNDING = 1e-9
-
-# The steps from a site to neighbours, of two opposite ones the first, of lattices of exchanges.
-EXCHANGE_STEPS = {
-    "square": [(1, 0), (0, 1)],
-    "sc": [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
-    "bcc": [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)],
-}
 
 
 def equal_along(spins, axis, closed):
@@ -65,14 +60,14 @@ def size_classes(sizes, number):
 def exchange_energy(spins, lattice, coupling):
     """Return -J sum of s_i s_j over the bonds of a periodic lattice, for spins of 0 and 1."""
     signs = 2 * spins.astype(int) - 1
-    steps = EXCHANGE_STEPS[lattice]
+    steps = STEPS[lattice]
     axes = tuple(range(spins.ndim))
     return -coupling * sum(int((signs * np.roll(signs, step, axes)).sum()) for step in steps)
 
 
 def exchange_structure(lattice):
     """Return the neighbours of a site as an array, as `label_by_flood_fill` takes them."""
-    steps = EXCHANGE_STEPS[lattice]
+    steps = STEPS[lattice]
     structure = np.zeros((3,) * len(steps[0]), bool)
     for step in steps:
         for sign in (1, -1):

@@ -10,7 +10,6 @@ from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of
 from ..reference import components_by_search, consecutive
-from .choices import Choices
 from .target import assert_refused, assert_same
 
 PLAIN = ["7", "0", "2139", str(2**63 - 1), "10"]
@@ -102,9 +101,8 @@ def _assert_refused_by_line(lines, function, *arguments):
     assert any(f":{line}: " in words for line in lines), words[:200]
 
 
-def names_in_text(data):
+def names_in_text(choices):
     """Compare ids and clusters by all doors with a dictionary's; odd numbers are refused."""
-    choices = Choices(data)
     pairs, header, ends, rows = _table(choices)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
         path = Path(folder, choices.pick(["in.csv", "in.tsv"]))

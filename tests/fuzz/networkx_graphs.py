@@ -6,8 +6,6 @@ import math
 import networkx as nx
 import numpy as np
 
-from .choices import Choices
-
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 NAMES = ["a", "b", (1, 2), 3.5, frozenset(), *"cdefghijkl", -7, 10**20, True, "ä", ((), "x"), b"y"]
 UNDIRECTED = ["connected_components", "number_connected_components", "is_connected", "is_forest"]
@@ -31,8 +29,7 @@ WEIGHTS = [
 ]
 
 
-def networkx(data):
-    choices = Choices(data)
+def networkx(choices):
     graph = _graph(choices)
     with nx.config(warnings_to_ignore={"cache"}):
         if graph.is_directed():

@@ -10,8 +10,6 @@ from pathlib import Path
 import click
 import numpy as np
 
-from .choices import Choices
-
 # By command: the words that it needs, and values of options, None for flags, several values as
 # tuples: what may be given again. Each option is valid by itself.
 SIMULATION = {
@@ -198,9 +196,8 @@ def command_of(names):
     return found, words
 
 
-def options(data):
+def options(choices):
     """Parse a line: it is refused where an option is given twice, or without what it needs."""
-    choices = Choices(data)
     names, values = choices.pick(list(OPTIONS.items()))
     typed = []
     for _ in range(choices.below(6)):

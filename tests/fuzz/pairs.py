@@ -15,7 +15,6 @@ import conncomp
 
 from ..pairs_reference import clusters_of, table_of
 from . import draws
-from .choices import Choices
 
 DTYPES = [np.int64, np.int8, np.uint16, np.uint64, ">i4", np.float64, "U"]
 WEIGHTS = [np.float64, np.float32, np.float16, np.int32]
@@ -23,7 +22,6 @@ WEIGHTS = [np.float64, np.float32, np.float16, np.int32]
 
 def _drawn(choices):
     """Return ids on the left and on the right, and weights."""
-    conncomp.set_num_threads(1 + choices.below(4))
     ids = choices.pick([9, 2, 1, 100])
     rows = choices.pick([ids, 0, 1, 3 * ids])
     rng, dtype = choices.generator(), choices.pick(DTYPES)
@@ -32,9 +30,8 @@ def _drawn(choices):
     return *(draws.vector(choices, ends) for ends in (left, right)), weights
 
 
-def clusters_of_pairs(data):
+def clusters_of_pairs(choices):
     """Compare tables of clusters, at once and by batches, with a dictionary's."""
-    choices = Choices(data)
     left, right, weights = _drawn(choices)
     pairs = list(zip(left.tolist(), right.tolist(), weights.tolist(), strict=True))
     thresholds = choices.pick([None, 4, [6, 2], [0, 9, 5]])
@@ -98,9 +95,8 @@ CONTAINERS = [
 MEET = {"integer", "large", "float"}, {"integer", "large", "decimal"}, {"datetime", "picoseconds"}
 
 
-def ids_of_objects(data):
+def ids_of_objects(choices):
     """Compare clusters of Python objects with a dictionary's; what it must not merge is refused."""
-    choices = Choices(data)
     kind = choices.pick(list(OBJECTS))
     other = choices.pick([kind, kind, kind, *OBJECTS])
     pool = [(name, value) for name in {kind: 0, other: 0} for value in OBJECTS[name]]
@@ -163,9 +159,8 @@ def _as_python(node):
     return whole(node) if whole is not None and unit != "[D" else node.item()
 
 
-def quality_of_clusters(data):
+def quality_of_clusters(choices):
     """Compare what is said of clusters with NetworkX."""
-    choices = Choices(data)
     left, right, weights = _drawn(choices)
     threshold = choices.pick([None, 3])
     table = conncomp.cluster_pairs(left, right)
@@ -199,9 +194,8 @@ def _smaller_side(graph, u, v):
     return min(len(nx.node_connected_component(without, end)) for end in (u, v))
 
 
-def duplicates(data):
+def duplicates(choices):
     """Compare the documents that datatrove's filter keeps with the clusters of their pairs."""
-    choices = Choices(data)
     rng = choices.generator()
     documents = choices.pick([9, 2, 100])
     words = rng.integers(0, documents, (choices.pick([documents, 0, 3]), 4)).astype("<u4")

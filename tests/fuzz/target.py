@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import conncomp
+
+from .choices import Choices
+
 
 @dataclass(frozen=True)
 class Target:
@@ -33,8 +37,14 @@ class Target:
 
 
 def of_calls(run, **options):
-    """Return the target of a function that reads its case by `Choices`."""
-    return Target(run, random_seeds, drawn=True, **options)
+    """Return the target of a function that reads its case by `Choices`, after some threads."""
+
+    def run_on_threads(data):
+        choices = Choices(data)
+        conncomp.set_num_threads(1 + choices.below(4))
+        run(choices)
+
+    return Target(run_on_threads, random_seeds, drawn=True, **options)
 
 
 def random_seeds():

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import warnings
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,6 @@ from . import (
     glasses,
     graphs,
     grids,
-    ising,
-    ising_graphs,
     label_tools,
     models,
     names,
@@ -41,11 +40,9 @@ from . import (
     observables,
     options,
     pairs,
-    spins_on_edges,
-    vectors,
+    spins,
     volumes,
 )
-from .choices import Choices
 from .target import Target, assert_same, of_calls
 
 
@@ -104,11 +101,18 @@ def read_pairs(data):
 
 
 SPARSE = ("bsr", "csc", "dia", "dok", "lil")
+CALLED = """
+label label_bonds stream_labels connected_components condensation spanning_forest
+minimum_spanning_forest match_labels Graph Graph.from_edges Graph.from_csr Graph.from_scipy
+component_sizes component_members size_histogram largest_components remove_small_components
+sort_by_size component_statistics component_spans component_wrapping cluster_wrapping percolates
+colour_components contacts region_adjacency fill_holes relabel_consecutive iterate_components
+cluster_pairs cluster_quality set_num_threads
+"""
 
 
-def arguments(data):
+def arguments(choices):
     """Call public functions with whatever: an error in words, or an answer, and no crash."""
-    choices = Choices(data)
     odd = [
         None, True, -1, 0, 1, 2**31, 2**63, 10**300, 0.5, np.nan, "all", b"x", [], [[]], [1, 2],
         [[1, 0], [0]], {}, object(), 1j, np.int8(3), np.float32(1), np.array(1), np.zeros(0),
@@ -123,43 +127,7 @@ def arguments(data):
         *(scipy.sparse.coo_array(np.eye(4, k=1)).asformat(layout) for layout in SPARSE),
         conncomp.models.Ising(2, beta=0.5), conncomp.Workspace(), np.True_, "strong",
     ]  # fmt: skip
-    function = choices.pick(
-        [
-            conncomp.label,
-            conncomp.label_bonds,
-            conncomp.stream_labels,
-            conncomp.connected_components,
-            conncomp.condensation,
-            conncomp.spanning_forest,
-            conncomp.minimum_spanning_forest,
-            conncomp.match_labels,
-            philox,
-            conncomp.Graph,
-            conncomp.Graph.from_edges,
-            conncomp.Graph.from_csr,
-            conncomp.Graph.from_scipy,
-            conncomp.component_sizes,
-            conncomp.component_members,
-            conncomp.size_histogram,
-            conncomp.largest_components,
-            conncomp.remove_small_components,
-            conncomp.sort_by_size,
-            conncomp.component_statistics,
-            conncomp.component_spans,
-            conncomp.component_wrapping,
-            conncomp.cluster_wrapping,
-            conncomp.percolates,
-            conncomp.colour_components,
-            conncomp.contacts,
-            conncomp.region_adjacency,
-            conncomp.fill_holes,
-            conncomp.relabel_consecutive,
-            conncomp.iterate_components,
-            conncomp.cluster_pairs,
-            conncomp.cluster_quality,
-            conncomp.set_num_threads,
-        ]
-    )
+    function = choices.pick([philox, *(attrgetter(name)(conncomp) for name in CALLED.split())])
     names = [name for name in inspect.signature(function).parameters if name != "labels"]
     positional = [choices.pick(odd) for _ in range(choices.below(4))]
     named = {choices.pick(names): choices.pick(odd) for _ in range(choices.below(4))}
@@ -185,11 +153,10 @@ def _check_bools(function, positional, named):
             assert value in (0, 1), name
 
 
-def command(data):
+def command(choices):
     """Run a command line: it succeeds, or says why not in one line, and leaves no litter."""
     from conncomp.cli._command import command as group
 
-    choices = Choices(data)
     kind, option_values = choices.pick(list(COMMANDS.items()))
     names = {"graph": files.GRAPHS, "cluster": files.PAIRS}.get(kind, files.IMAGES)
     words = []
@@ -315,60 +282,42 @@ COMMANDS = {
 }
 
 
+def named(module, functions, **options):
+    """Return targets of functions by their names, as a command has them."""
+    return {
+        name.replace("_", "-"): of_calls(getattr(module, name), **options)
+        for name in functions.split()
+    }
+
+
+OF_GRAPHS = "connected_components strong_components forests edge_files"
+OF_PAIRS = "clusters_of_pairs ids_of_objects quality_of_clusters duplicates"
+OF_LABELS = "tables selection relabelling statistics contacts match holes colours"
+OF_VOLUMES = "label_files forged_volumes label_volumes packed_volumes films streams"
 TARGETS = {
     "read-image": Target(read_image, lambda: files.seeds_of(files.IMAGES), may_refuse=True),
     "read-graph": Target(read_graph, lambda: files.seeds_of(files.GRAPHS), may_refuse=True),
     "read-pairs": Target(read_pairs, lambda: files.seeds_of(files.PAIRS), may_refuse=True),
     "arguments": of_calls(arguments, may_refuse=True),
     "command": of_calls(command),
-    "options": of_calls(options.options),
-    "label": of_calls(grids.label),
-    "label-bonds": of_calls(grids.label_bonds),
-    "wrapping": of_calls(grids.wrapping),
-    "tables": of_calls(label_tools.tables),
-    "selection": of_calls(label_tools.selection),
-    "relabelling": of_calls(label_tools.relabelling),
-    "statistics": of_calls(label_tools.statistics),
-    "columns": of_calls(columns.columns),
-    "containers": of_calls(containers.containers),
-    "contacts": of_calls(label_tools.contacts),
-    "match": of_calls(label_tools.matches),
-    "holes": of_calls(label_tools.holes),
-    "colours": of_calls(label_tools.colours),
-    "graphs": of_calls(graphs.graphs, unpickles=True),
-    "connected-components": of_calls(graphs.connected_components),
-    "strong-components": of_calls(graphs.strong_components),
-    "forests": of_calls(graphs.forests),
-    "edge-files": of_calls(graphs.edge_files),
-    "names-in-text": of_calls(names.names_in_text),
-    "label-files": of_calls(volumes.label_files),
-    "forged-volumes": of_calls(volumes.forged_volumes),
-    "damaged-volumes": of_calls(volumes.damaged_volumes, may_refuse=True),
-    "label-volumes": of_calls(volumes.label_volumes),
-    "packed-volumes": of_calls(volumes.packed_volumes),
-    "films": of_calls(volumes.films),
-    "streams": of_calls(volumes.streams),
-    "growing-graphs": of_calls(graphs.growing_graphs, unpickles=True),
-    "clusters-of-pairs": of_calls(pairs.clusters_of_pairs),
-    "ids-of-objects": of_calls(pairs.ids_of_objects),
-    "quality-of-clusters": of_calls(pairs.quality_of_clusters),
-    "duplicates": of_calls(pairs.duplicates),
-    "networkx": of_calls(networkx_graphs.networkx),
-    "potts": of_calls(models.potts, unpickles=True),
-    "ising": of_calls(ising.ising, unpickles=True),
-    "observables": of_calls(observables.observables),
-    "vectors": of_calls(vectors.vectors, unpickles=True),
-    "ising-graphs": of_calls(ising_graphs.ising_graphs, unpickles=True),
-    "spins-on-edges": of_calls(spins_on_edges.spins_on_edges, unpickles=True),
-    "analysis": of_calls(analysis.analysis),
-    "tempering": of_calls(models.tempering),
-    "percolation": of_calls(models.percolation, unpickles=True),
-    "percolation-sweeps": of_calls(models.percolation_sweeps),
-    "kawasaki": of_calls(models.kawasaki, unpickles=True),
-    "spin-glass": of_calls(glasses.spin_glass, unpickles=True),
-    "cahn-hilliard": of_calls(models.cahn_hilliard, unpickles=True),
-    "simulations": of_calls(models.simulations),
-    "series": of_calls(models.series),
+    **named(options, "options"),
+    **named(grids, "label label_bonds wrapping"),
+    **named(label_tools, OF_LABELS),
+    **named(columns, "columns"),
+    **named(containers, "containers"),
+    **named(graphs, "graphs growing_graphs", unpickles=True),
+    **named(graphs, OF_GRAPHS),
+    **named(names, "names_in_text"),
+    **named(volumes, OF_VOLUMES),
+    **named(volumes, "damaged_volumes", may_refuse=True),
+    **named(pairs, OF_PAIRS),
+    **named(networkx_graphs, "networkx"),
+    **named(models, "potts percolation kawasaki cahn_hilliard", unpickles=True),
+    **named(models, "tempering percolation_sweeps simulations series"),
+    **named(spins, "ising vectors ising_graphs spins_on_edges", unpickles=True),
+    **named(glasses, "spin_glass", unpickles=True),
+    **named(observables, "observables"),
+    **named(analysis, "analysis"),
 }
 
 

@@ -26,7 +26,6 @@ from conncomp.files.scales import batch_axes_of
 from ..volume_sources import NAMED as FORMATS
 from ..volume_sources import SOURCES, read_labels
 from . import draws
-from .choices import Choices
 from .mutate import EXTREMES
 from .target import assert_same
 
@@ -71,13 +70,11 @@ def _written(choices, folder):
     return write(folder / f"in{suffix}", drawn, chunks), drawn
 
 
-def label_files(data):
+def label_files(choices):
     """Compare labels of files with those of the whole, and see what a plan tells of it."""
-    choices = Choices(data)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         source, drawn = _written(choices, folder)
-        conncomp.set_num_threads(1 + choices.below(3))
         given = drawn
         options = {"numbering": choices.pick(["consecutive", "roots"])}
         if choices.flag():
@@ -125,9 +122,8 @@ ONLY |= {f"ome-zarr 0.{k}": ["tyx", "zyx", "tzyx", "cyx", "tczyx"] for k in (4, 
 ONLY |= {"imagej": ["tyx", "zyx", "tzyx"]}
 
 
-def films(data):
+def films(choices):
     """Compare labels of what names its axes with those of each time alone."""
-    choices = Choices(data)
     kind = choices.pick(list(FORMATS))
     axes = choices.pick(ONLY.get(kind, ORDERS))
     lengths = [1 if axis == "c" else 2 + choices.below(4) for axis in axes]
@@ -173,9 +169,8 @@ def _attributes(source):
     return "".join(name.read_text() for name in names if name.exists())
 
 
-def damaged_volumes(data):
+def damaged_volumes(choices):
     """Label volumes of which some bytes are others: the labels of what is read, or an error."""
-    choices = Choices(data)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         source, _ = _written(choices, folder)
@@ -208,13 +203,12 @@ def damaged_volumes(data):
 HUGE, MOST_FREE = 1 << 34, 10**5
 
 
-def forged_volumes(data):
+def forged_volumes(choices):
     """Label and save volumes of fill values, of any shape, on disks of any size.
 
     What does not fit is refused before anything is written, and leaves nothing behind; what fits is
     labelled rightly, and takes no more than is free.
     """
-    choices = Choices(data)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         is_huge, fill = choices.flag(), choices.pick([0, 1, 7])
@@ -315,13 +309,11 @@ IN_MEMORY = (
 )
 
 
-def label_volumes(data):
+def label_volumes(choices):
     """Compare what is told of labels in files, and what is made of them, with those in memory."""
-    choices = Choices(data)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         folder = Path(name)
         source, drawn = _written(choices, folder)
-        conncomp.set_num_threads(1 + choices.below(3))
         function = choices.pick(IN_MEMORY)
         known = {"background": choices.pick([0, None]), "batch_axes": choices.below(drawn.ndim)}
         given = {"largest_components": (choices.below(4),)}
@@ -355,9 +347,8 @@ def label_volumes(data):
 TELLING = {"blosc", "zstd", "lz4"}
 
 
-def packed_volumes(data):
+def packed_volumes(choices):
     """Pack a volume by several steps, and let a chunk say that it holds more than it can."""
-    choices = Choices(data)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
         source = Path(name, "in.zarr")
         drawn = choices.generator().integers(0, 3, (8, 10)).astype("u1")
@@ -471,9 +462,8 @@ def _other_json(choices, text):
     return json.dumps(told)
 
 
-def streams(data):
+def streams(choices):
     """Compare what slabs tell of components with statistics of the whole volume."""
-    choices = Choices(data)
     ndim = 2 + choices.below(3)
     shape = _shape(choices, ndim, 400)
     rng = choices.generator()
@@ -486,7 +476,6 @@ def streams(data):
     }
     image = rng.integers(-5, 9, shape) if choices.flag() else None
     surfaces, spacing = choices.flag(), choices.pick([None, 0.5])
-    conncomp.set_num_threads(1 + choices.below(3))
     lengths = [1 + choices.below(4) for _ in range(3)]
 
     def slabs():

@@ -43,7 +43,6 @@ def test_graphs_are_sound(name):
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if name not in UNSEEDED_GRAPHS])
-@pytest.mark.usefixtures("restore_threads")
 def test_same_for_a_seed_on_any_number_of_threads(name):
     made = []
     for threads in (1, 5):
@@ -326,8 +325,6 @@ def test_overlapping_cliques(exponent):
         (lambda: generate.delaunay(3), "num_vertices=3"),
         (lambda: generate.delaunay(10, "spiral"), "order='spiral'"),
         (lambda: generate.uniform_random(1, 1), "num_edges=1"),
-        (lambda: generate.uniform_random(-1, 1), "num_vertices=-1"),
-        (lambda: generate.random_neighbours(5, -1), "degree=-1"),
         (lambda: generate.disjoint(5, 5, 6), "num_components=6"),
         (lambda: generate.disjoint(5, 5, 0), "num_components=0"),
         (lambda: generate.disjoint(0, 1, 0), "num_edges=1"),
@@ -336,12 +333,9 @@ def test_overlapping_cliques(exponent):
         (lambda: generate.equal_components(5, 1, 5), "num_edges=1"),
         (lambda: generate.barabasi_albert(3, 3), "num_vertices=3"),
         (lambda: generate.watts_strogatz(10, 3, 0.1), "degree=3"),
-        (lambda: generate.watts_strogatz(10, 4, -0.1), r"probability=-0\.1"),
         (lambda: generate.watts_strogatz(4, 4, 0.1), "num_vertices=4"),
         (lambda: generate.rmat(32), "scale=32"),
         (lambda: generate.rmat(3, a=0.9), r"a \+ b \+ c = 1\.28"),
-        (lambda: generate.rmat(3, b=float("nan")), "b=nan"),
-        (lambda: generate.rmat(3, seed=-1), "seed=-1"),
         (lambda: generate.web_like(5, 0), "links_per_vertex=0"),
         (lambda: generate.web_like(5, 1, window=0), "window=0"),
         (lambda: generate.overlapping_cliques(5, exponent=-1), r"exponent=-1\.0"),

@@ -125,7 +125,6 @@ def test_permutation(cupy):
 
 
 @pytest.mark.parametrize(("name", "args", "dtype"), DRAWS)
-@pytest.mark.usefixtures("restore_threads")
 def test_same_for_any_threads_and_any_count(name, args, dtype):
     draw = getattr(random, name)
     conncomp.set_num_threads(1)
@@ -162,13 +161,9 @@ def test_seeds_and_purposes_are_independent():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: random.uniform(-1), "count=-1"),
-        (lambda: random.uniform(3, seed=-1), "seed=-1"),
-        (lambda: random.uniform(3, seed=2**64), f"seed={2**64}"),
         (lambda: random.uniform(3, purpose=2**32), f"purpose={2**32}"),
         (lambda: random.uniform(3, start=-2), "start=-2"),
         (lambda: random.uniform(3, dtype=np.int32), "dtype=int32"),
-        (lambda: random.uniform(3, device="tpu"), "device='tpu'"),
         (lambda: random.integers(3, 0), "high=0"),
         (lambda: random.integers(3, 2**31 + 1, dtype=np.int32), f"high={2**31 + 1}"),
         (lambda: random.integers(3, [1, 2]), r"high has shape \(2,\)"),

@@ -44,6 +44,18 @@ def of_classes(observed, probabilities):
     return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(), len(expected) - 1)
 
 
+def of_balance(counts, least):
+    """Return the probability that changes of classes are as frequent as those back.
+
+    There are `least` pairs of classes, or more, that are frequent.
+    """
+    there, back = (matrix[np.triu_indices(len(counts), 1)] for matrix in (counts, counts.T))
+    often = there + back > LEAST_EXPECTED
+    assert often.sum() >= least
+    chi = ((there - back)[often] ** 2 / (there + back)[often]).sum()
+    return stats.chi2.sf(chi, often.sum())
+
+
 def of_mean(samples, expected, variance=None):
     """Return the probability of the mean of independent samples, two-sided.
 

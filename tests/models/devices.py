@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conncomp.models import Potts, simulate
+from conncomp.models import simulate
 
 DEVICES = ["cpu", "cuda"]
 
@@ -22,18 +22,29 @@ def equal_trajectories(models, updates):
             np.testing.assert_array_equal(spins[k], spins[0])
 
 
-def check_updates_at_once(engines, device, shape, q, periodic, replicas, beta=1.0):
-    """Hold updates of one launch against the CPU's; `beta` suits the number of axes and states."""
-    beta *= {1: 1.5, 2: 0.9, 3: 0.5, 4: 0.35}[len(shape)] * np.log(1 + np.sqrt(q)) / 0.8814
+def both(device, make, *given, **arguments):
+    """Return two models with the same parameters, on the CPU and on a device."""
+    return [make(*given, **arguments, device=place) for place in ("cpu", device)]
 
-    def made(where, **options):
-        how = {"beta": beta, "periodic": periodic, "replicas": replicas, "seed": 4}
-        model = Potts(shape, q, **how, device=where)
-        assert where == "cpu" or isinstance(model._engine.sweeps, engines)
-        model.step(3)
-        run = simulate(model, 13, thermalise=2, **options)
-        return on_host(model.spins), run.series.records
 
-    for options in ({}, {"measure_every": 3}):
-        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
-            np.testing.assert_array_equal(found, right)
+def equal_steps(models, *numbers):
+    """Assert that models are in the same state, and measure the same, after some updates each."""
+    for number in numbers:
+        for model in models:
+            model.step(number)
+        for one, other in zip(*(model.state().arrays for model in models), strict=True):
+            np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(*(model.measure().records for model in models))
+
+
+def check_updates_at_once(taken, models, *wanted):
+    """Hold updates of an engine that is `taken` against the CPU's."""
+    assert taken(models[1]._engine)
+    start = models[0].state()
+    for options in wanted or ({}, {"measure_every": 3}):
+        for model in models:
+            model.restore(start)
+        equal_steps(models, 3)
+        runs = [simulate(model, 13, thermalise=2, **options) for model in models]
+        np.testing.assert_array_equal(*(run.series.records for run in runs))
+        equal_steps(models, 0)

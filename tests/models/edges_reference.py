@@ -1,21 +1,28 @@
-"""The Ising and the Potts model on any bonds, with fields, one by one in plain Python.
+"""Models of spins, bond by bond in plain Python: what their updates do.
 
 Random numbers are as ``kernels/core/edge_spins.h`` says; logarithms are those of floating point.
 """
 
-from functools import partial
-from math import log
+from math import log, prod
 
 import numpy as np
 
+from cell_reference import bonds_of as bonds_of_cells
 from conncomp import Graph
 from conncomp.generate.random import philox
-from conncomp.models import Ising
-from models.devices import on_host
-from models.exact import bonds_of
-from models.potts_reference import CHOSEN_SITE, COIN, WORD, below
+from models.potts_reference import (
+    BOND,
+    CHOSEN_SITE,
+    CLUSTER,
+    COIN,
+    METROPOLIS,
+    WORD,
+    below,
+    bond_probability,
+    joined,
+)
 
-CLUSTER, METROPOLIS, MIRROR, EDGE_BOND, GHOST_BOND = 3, 5, 32, 40, 41
+MIRROR, EDGE_BOND, GHOST_BOND = 32, 40, 41
 LEAST = {2: log(16 / 15)}  # of -ln u, where Metropolis takes anything
 
 
@@ -32,50 +39,100 @@ def minus_log(word):
     return -log((word + 0.5) / 2**32)
 
 
-class ReferenceEdges:
-    """One replica of what `conncomp.models.Ising` is to do on a graph, or in a field."""
+class ReferenceClusters:
+    """One replica of a model, whose updates turn clusters; `bonds` are (site, site, coupling)."""
 
-    def __init__(self, edges, couplings, fields, beta, seed, replica, spins):
-        self.edges, self.couplings, self.fields = edges, couplings, fields
-        self.beta, self.seed, self.replica, self.step = beta, seed, replica, 0
-        self.spins = np.array(spins, int)
-        self.bits = range(len(self.spins))  # where words have them
+    mirror = None
+
+    def __init__(self, bonds, seed, replica, spins):
+        self.bonds, self.seed, self.replica, self.step = bonds, seed, replica, 0
+        self.spins = list(spins)
+
+    def draw(self, purpose, index, block=0, axis=0):
+        high, low = divmod(int(index), 1 << 32)
+        counter = low, high | self.replica << 8, self.step, purpose | axis << 8 | block << 16
+        return [int(word) for word in philox(self.seed, counter)]
+
+    def below(self, purpose, index, count):
+        low, high, *_ = self.draw(purpose, index)
+        return below(low | high << 32, count)
+
+    def coin(self, root):
+        low, high, *_ = self.draw(COIN, root // WORD)
+        return (low | high << 32) >> root % WORD & 1
+
+    def change(self, root, cluster, wolff, chosen):
+        if chosen if wolff else self.coin(root):
+            for site in cluster:
+                self.spins[site] = self.turned(self.spins[site])
+
+    def tied(self):
+        """Return the sites whose fields keep their clusters as they are."""
+        return set()
+
+    def beside(self):
+        """Return (neighbour, coupling) of the bonds of each site but with itself."""
+        arcs = [[] for _ in self.spins]
+        for u, v, j in self.bonds:
+            if u != v:  # else a constant
+                arcs[u].append((v, j)), arcs[v].append((u, j))
+        return arcs
+
+    def update(self, wolff):
+        """Return (active bonds, sizes of clusters, ascending)."""
+        self.step += 1
+        self.mirror = self.drawn_mirror()
+        active = [(u, v) for k, (u, v, j) in enumerate(self.bonds) if self.is_active(k, u, v, j)]
+        self.clusters, tied = joined(len(self.spins), active), self.tied()
+        self.improved = self.improved_square()
+        chosen = self.below(CHOSEN_SITE, 0, len(self.spins))
+        for root, cluster in self.clusters.items():
+            if tied.isdisjoint(cluster):
+                self.change(root, cluster, wolff, chosen in cluster)
+        return len(active), sorted(map(len, self.clusters.values()))
+
+    def drawn_mirror(self):
+        return None
+
+    def improved_square(self):
+        """Return the mean of m^2 over all spins that the clusters could have."""
+        return sum(len(cluster) ** 2 for cluster in self.clusters.values()) / len(self.spins) ** 2
+
+
+class ReferenceEdges(ReferenceClusters):
+    """What `conncomp.models.Ising` is to do on a graph, or in a field."""
 
     up = 1
+
+    def __init__(self, bonds, fields, beta, seed, replica, spins):
+        super().__init__(bonds, seed, replica, np.array(spins, int))
+        self.spins = np.array(spins, int)
+        self.fields, self.beta = fields, beta
+        self.bits = range(len(self.spins))  # where words have them
 
     def gain(self, strength, spin, other):
         """Return half of what different spins, or equal ones, would cost."""
         return strength * spin * other
 
-    def change(self, root, cluster, wolff, chosen):
-        low, high, *_ = self.draw(COIN, root // WORD)
-        coin = (low | high << 32) >> root % WORD & 1
-        if chosen if wolff else coin:
-            self.spins[cluster] *= -1
+    def turned(self, spin):
+        return -spin
 
-    def energy(self):
-        pairs = sum(j * self.spins[u] * self.spins[v] for (u, v), j in self.bonds())
-        return -pairs - sum(h * s for h, s in zip(self.fields, self.spins, strict=True))
-
-    def bonds(self):
-        return zip(self.edges, self.couplings, strict=True)
-
-    def draw(self, purpose, index, block=0):
-        counter = index, self.replica << 8, self.step, purpose | block << 16
-        return [int(word) for word in philox(self.seed, counter)]
-
-    def is_active(self, purpose, index, gain):
+    def is_drawn(self, purpose, index, gain):
         """Return whether a bond that lowers the energy by so much, if it does, is active."""
         u = self.draw(purpose, index // 4)[index % 4]
         return gain > 0 and minus_log(u) < 2 * self.beta * gain
 
+    def is_active(self, k, u, v, j):
+        return self.is_drawn(EDGE_BOND, k, self.gain(j, self.spins[u], self.spins[v]))
+
+    def tied(self):
+        gains = [self.gain(h, s, self.up) for h, s in zip(self.fields, self.spins, strict=True)]
+        return {k for k, gain in enumerate(gains) if self.is_drawn(GHOST_BOND, k, gain)}
+
     def sweep(self, rule):
         """Offer each site another spin by Metropolis' rule or that of the heat bath."""
         self.step += 1
-        beside = [[] for _ in self.spins]
-        for (u, v), j in self.bonds():
-            if u != v:  # else a constant
-                beside[u].append((v, j)), beside[v].append((u, j))
+        beside = self.beside()
         for site in in_classes(beside):
             self.offer(rule, site, beside[site])
 
@@ -88,32 +145,34 @@ class ReferenceEdges:
         elif minus_log(u) - LEAST[2] >= max(0, 2 * self.beta * self.spins[site] * field):
             self.spins[site] *= -1
 
-    def update(self, wolff):
-        """Return (active bonds, sizes of clusters)."""
-        self.step += 1
-        clusters = [{site} for site in range(len(self.spins))]
-        active = [
-            (u, v)
-            for k, ((u, v), j) in enumerate(self.bonds())
-            if self.is_active(EDGE_BOND, k, self.gain(j, self.spins[u], self.spins[v]))
-        ]
-        for u, v in active:
-            if clusters[u] is not clusters[v]:
-                clusters[u] |= clusters[v]
-                for site in clusters[v]:
-                    clusters[site] = clusters[u]
-        low, high, *_ = self.draw(CHOSEN_SITE, 0)
-        chosen = below(low | high << 32, len(self.spins))
-        tied = {
-            site
-            for site, h in enumerate(self.fields)
-            if self.is_active(GHOST_BOND, site, self.gain(h, self.spins[site], self.up))
-        }
-        distinct = {min(cluster): sorted(cluster) for cluster in clusters}
-        for root, cluster in distinct.items():
-            if not tied & set(cluster):
-                self.change(root, cluster, wolff, chosen in cluster)
-        return len(active), sorted(map(len, distinct.values()))
+
+class ReferenceCells(ReferenceEdges):
+    """The same on lattices of unit cells: ``kernels/core/cell_lattice.h``.
+
+    Sites are found by the places where they lie, bonds by the cell's list.
+    """
+
+    def __init__(self, model, *drawn):
+        cell, borders = model.cell, model.parameters()["periodic"]
+        shape, count = model._cells.shape, len(cell.sites)
+        found = list(bonds_of_cells(cell, shape, borders))
+        bonds = [(u, v, model.coupling * sign) for u, v, sign, _ in found]
+        super().__init__(bonds, np.zeros(prod(shape) * count), *drawn)
+        first = (0,) * (len(shape) - 1), 1
+        # Of all kinds that the cell has, though a small lattice with open borders may lack one.
+        torus = bonds_of_cells(cell, (1,) * len(shape), ["periodic"] * len(shape))
+        kinds = [first, *sorted({key for *_, key in torus} - {first})]
+        self.kinds = [kinds.index(key) for *_, key in found]
+        self.row = shape[-1] * count
+
+    def is_active(self, k, u, v, j):
+        gain, (row, at) = self.gain(j, self.spins[u], self.spins[v]), divmod(u, self.row)
+        word, number = row * -(-self.row // WORD) + at // WORD, 0
+        for block in range(32 if gain > 0 else 0):
+            a, b, c, d = self.draw(BOND, word, block, self.kinds[k])
+            for half in (a | b << 32, c | d << 32):
+                number = number << 1 | half >> at % WORD & 1
+        return gain > 0 and number < bond_probability(self.beta, 2 * gain)
 
 
 class ReferenceStates(ReferenceEdges):
@@ -121,8 +180,8 @@ class ReferenceStates(ReferenceEdges):
 
     up = 0
 
-    def __init__(self, q, edges, couplings, fields, beta, seed, replica, spins):
-        super().__init__(edges, couplings, fields, beta / 2, seed, replica, spins)
+    def __init__(self, q, bonds, fields, beta, seed, replica, spins):
+        super().__init__(bonds, fields, beta / 2, seed, replica, spins)
         self.q = q
 
     def gain(self, strength, spin, other):
@@ -131,15 +190,10 @@ class ReferenceStates(ReferenceEdges):
     def change(self, root, cluster, wolff, chosen):
         if wolff and not chosen:
             return
-        low, high, *_ = self.draw(CLUSTER, root)
-        number = low | high << 32
         if wolff:
-            new = (self.spins[root] + 1 + below(number, self.q - 1)) % self.q
-        elif self.q > 2:
-            new = below(number, self.q)
+            new = (self.spins[root] + 1 + self.below(CLUSTER, root, self.q - 1)) % self.q
         else:
-            low, high, *_ = self.draw(COIN, root // WORD)
-            new = (low | high << 32) >> root % WORD & 1
+            new = self.below(CLUSTER, root, self.q) if self.q > 2 else self.coin(root)
         self.spins[cluster] = new
 
     def offer(self, rule, site, arcs):
@@ -160,71 +214,24 @@ class ReferenceStates(ReferenceEdges):
         if minus_log(u) >= least:
             self.spins[site] = other
 
-    def energy(self):
-        pairs = sum(j * (self.spins[u] == self.spins[v]) for (u, v), j in self.bonds())
-        return -pairs - sum(h for h, s in zip(self.fields, self.spins, strict=True) if s == 0)
-
 
 class ReferenceTwoStates(ReferenceStates):
     """The same where couplings may be below 0: an update exchanges two states."""
 
-    def pair(self):
+    change = ReferenceClusters.change
+
+    def drawn_mirror(self):
         words = self.draw(MIRROR, 0)
         first = below(words[0] | words[1] << 32, self.q)
         return first, (first + 1 + below(words[2] | words[3] << 32, self.q - 1)) % self.q
 
     def gain(self, strength, spin, other):
-        pair = self.pair()
-        return super().gain(strength, spin, other) if spin in pair and other in pair else 0
+        in_pair = spin in self.mirror and other in self.mirror
+        return super().gain(strength, spin, other) if in_pair else 0
 
-    def change(self, root, cluster, wolff, chosen):
-        low, high, *_ = self.draw(COIN, root // WORD)
-        coin = (low | high << 32) >> root % WORD & 1
-        if chosen if wolff else coin:
-            first, second = self.pair()
-            other = {first: second, second: first}
-            self.spins[cluster] = [other.get(state, state) for state in self.spins[cluster]]
-
-
-def references_of(model):
-    """Return a reference of each replica of an Ising or a Potts model, at its spins."""
-    couplings, fields = bonds_of(model)
-    kind = ReferenceEdges
-    if not isinstance(model, Ising):
-        kind = ReferenceTwoStates if (couplings < 0).any() else ReferenceStates
-        kind = partial(kind, model.lattice.states)
-    given, first = (model.edges, couplings, fields), model.first_replica
-    spins = on_host(model.spins).reshape(model.replicas, -1)
-    references = [
-        kind(*given, beta, model.seed, first + k, spins[k]) for k, beta in enumerate(model.beta)
-    ]
-    # A site of rows that are no multiples of 64 is a bit further on.
-    row, place = model._words_lattice.shape[-1], np.arange(model.sites)
-    for reference in references:
-        reference.bits = (place // row * (-(-row // 64) * 64) + place % row).tolist()
-    return references
-
-
-def check_updates(model):
-    """Hold three updates of all replicas, and what is measured of clusters, against references."""
-    references, (couplings, fields) = references_of(model), bonds_of(model)
-    measured = not fields.any() and bool((couplings > 0).all())
-    for wolff in (False, False, True):
-        energies = [reference.energy() for reference in references]
-        np.testing.assert_allclose(model.energy(), energies, rtol=1e-7, atol=1e-7)
-        bonds = on_host(model.bonds())
-        series = (model.wolff if wolff else model.swendsen_wang)(clusters=measured)
-        np.testing.assert_allclose(series.energy[0], energies, rtol=1e-7, atol=1e-7)
-        expected = [reference.update(wolff) for reference in references]
-        spins = on_host(model.spins).reshape(model.replicas, -1)
-        np.testing.assert_array_equal(spins, [reference.spins for reference in references])
-        assert bonds.sum(axis=1).tolist() == [active for active, _ in expected]
-        if measured:
-            assert series.active_bonds[0].tolist() == [active for active, _ in expected]
-            assert series.clusters[0].tolist() == [len(sizes) for _, sizes in expected]
-            assert series.largest_cluster[0].tolist() == [sizes[-1] for _, sizes in expected]
-            squares = [sum(n * n for n in sizes) / model.sites**2 for _, sizes in expected]
-            np.testing.assert_allclose(series.improved_squared_magnetisation[0], squares)
+    def turned(self, spin):
+        first, second = self.mirror
+        return {first: second, second: first}.get(spin, spin)
 
 
 def small_world(vertices, shortcuts, seed):

@@ -13,6 +13,7 @@ from scipy import special
 
 from conncomp.kernels.edges import WHOLE
 from conncomp.models import Potts
+from models.devices import on_host
 
 DIGITS = 100
 STEP = Decimal("1e-20")  # of beta: differences of second order are right to some 30 digits
@@ -164,6 +165,28 @@ def bonds_of(model):
     return unit * couplings, unit * fields
 
 
+def vectors_of(model):
+    """Return spins as vectors of floats: of Potts' states the one that a spin has is 1."""
+    spins = np.reshape(on_host(model.spins), (model.replicas, model.sites, -1))
+    if isinstance(model, Potts):
+        return np.eye(model.lattice.states)[spins[..., 0]]
+    return spins.astype(float)
+
+
+def bonds_by_edge(model):
+    """Return which bonds the next update makes active, in the order of `edges`."""
+    bonds = on_host(model.bonds()).astype(bool)
+    if bonds.ndim < 3 and bonds.shape[-1] == len(model.edges):
+        return bonds.reshape(model.replicas, -1)
+    planes, cells = bonds.reshape(len(bonds), model.replicas, -1), model._place.cells
+    of_edges = []
+    for kind in cells.kinds:
+        owners = cells.ends_of_kind(kind)[1 if any(kind.step) else 0]
+        axis = kind.step.index(-1) if any(kind.step) else len(kind.step)
+        of_edges.append(planes[axis][:, owners])
+    return np.concatenate(of_edges, axis=1)
+
+
 class Exact:
     """All spins of a small model, with their energies and probabilities.
 
@@ -205,6 +228,42 @@ class Exact:
             matrix[k, k] = 0
             matrix[k, k] = 1 - matrix[k].sum()
         return matrix
+
+
+def of_vectors(model):
+    """Return the mean of the energy and of its square: of spins of a plane by enumeration.
+
+    Of those of more components there are at most three, and no field: the first one is along one
+    axis, the second in a plane with it, and the third anywhere.
+    """
+    n = model.spins.shape[-1]
+    if n == 2:
+        exact = Exact(model, getattr(model, "q", 24))  # hours, of which 24 are as good as all
+        return exact.mean, exact.weights @ exact.energies**2
+    t, of_t = special.roots_gegenbauer(40, (n - 2) / 2)
+    w, of_w = special.roots_gegenbauer(40, (n - 3) / 2) if n > 3 else special.roots_chebyt(40)
+    t, u, w = np.meshgrid(t, t, w, indexing="ij")
+    third = t * u + np.sqrt((1 - t**2) * (1 - u**2)) * w
+    cosines = {(0, 0): 1.0, (0, 1): t, (0, 2): u, (1, 2): third}
+    energy = np.zeros(t.shape)
+    for ends, coupling in zip(model.edges, bonds_of(model)[0], strict=True):
+        u, v = sorted(ends.tolist())
+        energy = energy - coupling * cosines[(0, 0) if u == v else (u, v)]
+    weights = np.exp(-model._betas[0] * (energy - energy.min()))
+    weights *= of_t[:, None, None] * of_t[None, :, None] * of_w
+    weights /= weights.sum()
+    return (weights * energy).sum(), (weights * energy**2).sum()
+
+
+def phases_of(model):
+    """Return exp(i k.r) of each site, by the axes that have a smallest wave vector."""
+    cells, vectors = model._place.cells, np.array(model._place.cell.vectors)
+    closed, waves = zip(cells.shape, cells.periodic, cells.antiperiodic, strict=True), {}
+    for axis, (length, is_closed, turns) in enumerate(closed):
+        if length > 1 and is_closed and not turns:
+            reciprocal = 2 * np.pi * np.linalg.inv(vectors)[:, axis] / length
+            waves[axis] = np.exp(1j * model.coordinates @ reciprocal)
+    return waves
 
 
 def bond_ends(shape, periodic=True):

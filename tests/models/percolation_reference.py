@@ -125,6 +125,15 @@ def search(torus, links, present, occupied):
     )
 
 
+def windings_of(model, active):
+    """Return along which axes a cluster of active bonds wraps, and the highest rank of one."""
+    cells, ends = model._place.cells, model.edges[active].tolist()
+    periods = map(tuple, cells.windings()[active].tolist())
+    links = [(*pair, far) for pair, far in zip(ends, periods, strict=True)]
+    facts = search(Torus(cells.shape), links, range(model.sites), len(links))
+    return list(facts.wraps), facts.rank
+
+
 @cache
 def all_configurations(torus):
     """Return the `Facts` of each configuration, whose bits say which elements are there."""

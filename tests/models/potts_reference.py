@@ -4,7 +4,6 @@ Sites are numbered in C order and spins are a list of a replica's states. Nothin
 probabilities and sums are exact integers, and clusters are found by breadth-first search.
 """
 
-from collections import deque
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
@@ -15,7 +14,7 @@ import numpy as np
 from conncomp import label_bonds
 from conncomp.generate.random import philox
 from models.devices import on_host
-from winding_search import search
+from winding_search import bond_windings
 
 # Purposes.
 START, BOND, CLUSTER, CHOSEN_SITE, METROPOLIS, EXCHANGE, COIN, FLIP_DIGITS = range(1, 9)
@@ -24,6 +23,18 @@ WORD, JOINED = 64, 16
 CERTAIN = 1 << 64
 SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
 WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
+
+
+def joined(sites, pairs):
+    """Return the clusters that pairs join, sorted lists by their lowest sites."""
+    clusters = [{site} for site in range(sites)]
+    for u, v in pairs:
+        large, small = sorted((clusters[u], clusters[v]), key=len, reverse=True)
+        if large is not small:
+            large |= small
+            for site in small:
+                clusters[site] = large
+    return {min(cluster): sorted(cluster) for cluster in clusters}
 
 
 class ReferencePotts:
@@ -210,36 +221,18 @@ class ReferencePotts:
 
     def _clusters(self, active):
         """Return lists of sites."""
-        joined = [[] for _ in self.sites]
-        for neighbours, of_axis in zip(self.neighbours, active, strict=True):
-            for site, neighbour in enumerate(neighbours):
-                if of_axis[site]:
-                    joined[site].append(neighbour)
-                    joined[neighbour].append(site)
-        unseen, clusters = set(range(len(self.sites))), []
-        while unseen:
-            queue, cluster = deque([unseen.pop()]), []
-            while queue:
-                site = queue.popleft()
-                cluster.append(site)
-                frontier = unseen.intersection(joined[site])
-                unseen -= frontier
-                queue.extend(frontier)
-            clusters.append(cluster)
-        return clusters
+        pairs = [
+            (site, neighbour)
+            for neighbours, of_axis in zip(self.neighbours, active, strict=True)
+            for site, neighbour in enumerate(neighbours)
+            if of_axis[site]
+        ]
+        return joined(len(self.sites), pairs).values()
 
     def _windings(self, active):
         """Return along which axes clusters wrap, a bit for each, and the highest rank of one."""
         ndim = len(self.shape)
-        bonds = np.array(active).reshape(ndim, *self.shape)
-        forward = np.eye(ndim, dtype=int).tolist()
-        steps = [tuple(sign * move for move in step) for step in forward for sign in (-1, 1)]
-
-        def linked(at, to, step):
-            axis = next(k for k in range(ndim) if step[k])
-            return bonds[axis][at if step[axis] > 0 else to]
-
-        bases = np.array(search(self.shape, steps, self.periodic, lambda at: True, linked))
+        bases = np.array(bond_windings(np.reshape(active, (ndim, *self.shape)), self.periodic))
         axes = sum(1 << k for k in range(ndim) if bases[:, :, k].any())
         return axes, bases.any(axis=2).sum(axis=1).max()
 

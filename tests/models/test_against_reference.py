@@ -23,8 +23,6 @@ LABELLINGS = {"cpu": ["auto", "serial"], "cuda": ["auto"]}
 STATES = [2, 3, 4, 5, 17, 255]
 MOST_REPLICAS = 1 << 24
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
-
 
 @st.composite
 def shapes(draw):

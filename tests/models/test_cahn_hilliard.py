@@ -16,7 +16,7 @@ from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
 from interrupts import interrupted_after
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
-from models.devices import on_host
+from models.devices import both, equal_steps, on_host
 
 DTYPES = ["float32", "float64"]
 PARAMETERS = {"mobility": 0.7, "b": 1.3, "u": 0.9, "K": 0.6, "dx": 1.2}
@@ -74,13 +74,7 @@ def test_fields_and_measurements_are_those_of_the_reference(device, dtype, noise
 )
 def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
     arguments = {"noise": noise, "dtype": dtype, "replicas": 2, "seed": 11, "amplitude": 0.5}
-    models = [CahnHilliard(shape, **arguments, device=place) for place in ("cpu", device)]
-    for n in (0, 1, 8):
-        for model in models:
-            model.step(n)
-        np.testing.assert_array_equal(on_host(models[1].field), models[0].field)
-        records = [model.measure().records for model in models]
-        np.testing.assert_array_equal(*records)
+    equal_steps(both(device, CahnHilliard, shape, **arguments), 0, 1, 8)
 
 
 @pytest.mark.soak
@@ -345,7 +339,6 @@ def test_a_field_that_leaves_all_bounds_is_told():
         model.measure()
 
 
-@pytest.mark.usefixtures("restore_threads")
 def test_an_interrupt_leaves_the_field_as_it_was():
     conncomp.set_num_threads(2)
     model, twin = (CahnHilliard((1024, 1024), noise=0.01) for _ in range(2))
@@ -370,12 +363,9 @@ def test_random_numbers_are_those_of_the_contract():
 @pytest.mark.parametrize(
     ("shape", "error_type", "message"),
     [
-        (8, ValueError, "shape=8 must have two or three lengths"),
         ((8,), ValueError, r"shape=\(8,\) must have two or three lengths"),
         ((4, 4, 4, 4), ValueError, "must have two or three lengths"),
-        ("44", ValueError, "shape='44' must have two or three lengths"),
         ((4, 1), ValueError, "shape=1 must be from 2 to"),
-        ((4, 2.5), TypeError, "shape=2.5 must be an integer"),
         ((1 << 16, 1 << 16), ValueError, r"shape=\(65536, 65536\) has more than 2147483647 cells"),
     ],
 )
@@ -388,28 +378,19 @@ def test_shapes_that_are_refused(shape, error_type, message):
     ("argument", "error_type", "message"),
     [
         ({"mobility": 0}, ValueError, "mobility=0 must be above 0"),
-        ({"K": -1}, ValueError, "K=-1 must be above 0"),
-        ({"dx": math.nan}, ValueError, "dx=nan must be above 0, and finite"),
         ({"b": math.inf}, ValueError, "b=inf must be finite"),
         ({"u": -1}, ValueError, "u=-1 must not be negative"),
         ({"u": 0}, ValueError, "u=0 with b=1.0 > 0 has no lowest energy; choose u > 0"),
-        ({"b": "1"}, TypeError, "b='1' must be a number"),
         ({"dt": 0}, ValueError, "dt=0 must be above 0"),
         ({"dt": 0.026}, ValueError, "dt=0.026 is above the stable bound .* 0.025, for"),
-        ({"mean": math.nan}, ValueError, "mean=nan must be finite"),
         ({"mean": 1e200}, ValueError, r"with \|phi\| up to 1e\+200 leave no time step"),
         ({"dx": 1e-200}, ValueError, "and dx=1e-200 with .* choose units in which they are nearer"),
         ({"K": 1e308, "u": 1e308}, ValueError, r"u=1e\+308, K=1e\+308 and .* leave no time step"),
         ({"mobility": 1e40}, ValueError, r"mobility=1e\+40, .* leave no time step"),
         ({"mobility": 1e-320, "K": 1e-9}, ValueError, "mobility=.* leave no time step"),
         ({"noise": 1e100}, ValueError, r"noise=1e\+100 is too large for float32 with these dt and"),
-        ({"amplitude": -0.1}, ValueError, "amplitude=-0.1 must not be negative"),
         ({"noise": -1}, ValueError, "noise=-1 must not be negative"),
         ({"dtype": "float16"}, ValueError, "dtype='float16' is not one of 'float32', 'float64'"),
-        ({"replicas": 0}, ValueError, "replicas=0 must be from 1"),
-        ({"first_replica": 1 << 24}, ValueError, "first_replica=16777216 must be from 0"),
-        ({"seed": -1}, ValueError, "seed=-1 must be from 0"),
-        ({"device": "gpu"}, ValueError, "device='gpu' is not one of"),
         ({"start": np.zeros((6, 4))}, ValueError, r"start has shape \(6, 4\); it must have"),
         ({"start": np.full((4, 6), 1e39)}, ValueError, "start has values that are not finite, or"),
         (

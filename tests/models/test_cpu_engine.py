@@ -11,8 +11,6 @@ import conncomp
 from conncomp.models import Potts
 from interrupts import interrupted_after
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
-
 # Of as many sites as are worth several strips a replica, with beta near the transition.
 LATTICES = [
     ((512, 512), 2, 0.88, True),

@@ -91,16 +91,11 @@ def test_fields_and_couplings_act():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: random_couplings(-1), "size=-1 must be"),
-        (lambda: random_couplings(3.5), "size=3.5"),
         (lambda: random_couplings((1 << 20, 1 << 20)), r"fewer than 2\*\*40 numbers"),
-        (lambda: random_couplings(3, "uniform"), "kind='uniform'"),
         (lambda: random_couplings(3, positive=1.5), "positive=1.5 must be from 0 to 1"),
         (lambda: random_couplings(3, "gaussian", positive=0.5), "positive=0.5 is for kind="),
         (lambda: random_couplings(3, dilution=1.0), "dilution=1.0 must be 0 or more, and below 1"),
-        (lambda: random_couplings(3, dilution=float("nan")), "dilution=nan must be 0 or more, and"),
         (lambda: random_fields(3, sample=1 << 24), "sample=16777216"),
-        (lambda: random_fields(3, seed=-1), "seed=-1"),
     ],
 )
 def test_bad_arguments(call, words):

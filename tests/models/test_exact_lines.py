@@ -16,6 +16,8 @@ from conncomp.models.exact import (
 )
 from models import alarms
 
+# At T_c of infinite lattices, a site: R. M. F. Houtappel, Physica 16, 425 (1950), of the triangular
+# and the honeycomb lattice; K. Kano, S. Naya, Prog. Theor. Phys. 10, 158 (1953), of kagome.
 CRITICAL_ENERGIES = {
     "square": -sqrt(2),
     "triangular": -2.0,
@@ -46,6 +48,20 @@ def test_energies_of_the_square_lattice_are_those_of_onsager():
     elliptic = special.ellipk(modulus**2)
     known = -1 / np.tanh(k) * (1 + 2 / pi * (2 * np.tanh(k) ** 2 - 1) * elliptic)
     np.testing.assert_allclose(ising_energy("square", temperatures), known, atol=1e-9)
+
+
+@pytest.mark.parametrize("lattice", [name for name in SITES if name != "square"])
+def test_critical_energies_are_those_of_simulations(lattice):
+    """Extrapolated from two sizes, as the energy of a torus is off by 1/L."""
+    means, errors = [], []
+    for length in (16, 32):
+        model = Ising(length, lattice=lattice, replicas=32, seed=4)
+        energies = simulate(model, 600, thermalise=100).series.energy.mean(axis=0) / model.sites
+        means.append(energies.mean())
+        errors.append(energies.std() / sqrt(len(energies)))
+    error = sqrt(4 * errors[1] ** 2 + errors[0] ** 2)
+    assert error < 0.01
+    assert abs(2 * means[1] - means[0] - CRITICAL_ENERGIES[lattice]) < 4 * error
 
 
 @pytest.mark.parametrize("coupling", [1.0, -1.0])

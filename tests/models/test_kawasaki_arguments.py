@@ -6,6 +6,7 @@ import pytest
 
 import conncomp
 from conncomp.models import Kawasaki, simulate
+from models.devices import both, equal_steps
 from models.kawasaki_reference import STEPS
 
 
@@ -16,42 +17,25 @@ from models.kawasaki_reference import STEPS
         ({"shape": (8, 8, 8), "lattice": "square"}, ValueError, "must have 2 axes"),
         ({"shape": (8, 10, 15)}, ValueError, r"multiples of 4.* nearest is \(8, 8, 16\)"),
         ({"shape": (8, 0, 8)}, ValueError, r"nearest is \(8, 4, 8\)"),
-        ({"shape": (8, -4, 8)}, ValueError, "shape"),
         ({"shape": (2048, 1024, 1024)}, ValueError, "fewer than 2\\*\\*31 sites"),
-        ({"shape": 8.5}, TypeError, "shape=8.5 must be an integer"),
-        ({"shape": "8"}, TypeError, "shape='8'"),
         ({"lattice": "fcc"}, ValueError, "lattice='fcc' is not one of 'bcc', 'sc', 'square'"),
-        ({"lattice": None}, ValueError, "lattice=None"),
         ({"temperature": 0}, ValueError, "temperature=0 must be above 0"),
-        ({"temperature": -1.0}, ValueError, "temperature=-1.0 must be above 0"),
-        ({"temperature": np.nan}, ValueError, "temperature=nan must be above 0"),
         ({"temperature": np.inf}, ValueError, "temperature=inf must be above 0, and finite"),
         ({"temperature": "hot"}, ValueError, "temperature='hot' is not one of 'critical'"),
-        ({"temperature": ""}, ValueError, "temperature='' is not one of 'critical'"),
         ({"temperature": 5e-324}, ValueError, "temperature=5e-324 must be above 0"),
-        ({"temperature": b"hot"}, TypeError, "temperature=b'hot' must be a number"),
         ({"temperature": [[1.0], [2.0]]}, ValueError, r"temperature has shape \(2, 1\); .* 2 rep"),
         ({"beta": 0}, ValueError, "beta=0 must be above 0, and finite"),
-        ({"beta": -1.0}, ValueError, "beta=-1.0 must be above 0"),
         ({"beta": np.inf}, ValueError, "beta=inf must be above 0, and finite"),
         ({"beta": 1e-310}, ValueError, "beta=1e-310 must be above 0, and finite"),
-        ({"beta": ""}, ValueError, "beta='' is not one of 'critical'"),
         ({"beta": "cold"}, ValueError, "beta='cold' is not one of 'critical'"),
         ({"beta": [1.0, 2.0], "replicas": 1}, ValueError, r"beta has shape \(2,\); .* 1 replicas"),
         ({"beta": 1.0, "temperature": 1.0}, ValueError, "temperature and beta exclude each other"),
         ({"fraction": 0}, ValueError, "fraction=0 must be above 0 and below 1"),
         ({"fraction": 1.0}, ValueError, "fraction=1.0 must be above 0 and below 1"),
-        ({"fraction": -0.2}, ValueError, "fraction=-0.2"),
-        ({"fraction": np.nan}, ValueError, "fraction=nan"),
         ({"fraction": 1e-9}, ValueError, "fraction=1e-09 of 512 sites is none or all"),
-        ({"fraction": "half"}, TypeError, "fraction='half' must be a number"),
         ({"fraction": [0.1, 0.2], "replicas": 3}, ValueError, "fraction has shape"),
         ({"coupling": 0}, ValueError, "coupling=0 must be above 0"),
         ({"coupling": np.inf}, ValueError, "coupling=inf"),
-        ({"replicas": 0}, ValueError, "replicas=0"),
-        ({"first_replica": -1}, ValueError, "first_replica=-1"),
-        ({"seed": 1 << 64}, ValueError, "seed"),
-        ({"device": "gpu"}, ValueError, "device='gpu'"),
         ({"start": np.zeros((8, 8), int)}, ValueError, r"start has shape \(8, 8\)"),
         ({"start": np.full((8, 8, 8), 2)}, ValueError, "spins from 2 to 2; they must be 0 or 1"),
         ({"start": np.zeros((8, 8, 8), int)}, ValueError, "without spins of both kinds"),
@@ -180,10 +164,6 @@ def test_lattices_that_do_not_fit(device, monkeypatch):
 @pytest.mark.parametrize("device", ["cuda"])
 def test_launches_of_several_sweeps(device, monkeypatch):
     monkeypatch.setattr("conncomp.kernels.cuda.models.kawasaki.MOST_SWEEPS", 3)
-    spins = []
-    for place in ("cpu", device):
-        model = Kawasaki(8, fraction=0.3, replicas=2, seed=6, device=place)
-        model.step(8)
-        assert model.updates == 8
-        spins.append(model.spins)
-    np.testing.assert_array_equal(*spins)
+    models = both(device, Kawasaki, 8, fraction=0.3, replicas=2, seed=6)
+    equal_steps(models, 8)
+    assert [model.updates for model in models] == [8, 8]

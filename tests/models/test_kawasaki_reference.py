@@ -7,7 +7,7 @@ import pytest
 
 from conncomp.kernels.exchange import ExchangeLattice, pack, unpack
 from conncomp.models import Kawasaki
-from models.devices import on_host
+from models.devices import both, equal_steps, on_host
 from models.kawasaki_reference import STEPS, ReferenceKawasaki
 
 SHAPES = [
@@ -68,16 +68,8 @@ def test_sweeps_are_those_of_the_reference(device, lattice, shape):
     [((64, 64, 96), "bcc", None), ((64, 96, 64), "sc", 2), ((512, 768), "square", None)],
 )
 def test_lattices_that_blocks_share(device, shape, lattice, replicas):
-    models = [
-        Kawasaki(shape, lattice=lattice, fraction=0.3, replicas=replicas, seed=4, device=place)
-        for place in ("cpu", device)
-    ]
-    for model in models:
-        model.step(2)
-    cpu, cuda = (on_host(model.spins) for model in models)
-    np.testing.assert_array_equal(cuda, cpu)
-    first, second = (model.measure().records for model in models)
-    np.testing.assert_array_equal(second, first)
+    arguments = {"lattice": lattice, "fraction": 0.3, "replicas": replicas, "seed": 4}
+    equal_steps(both(device, Kawasaki, shape, **arguments), 2)
 
 
 @pytest.mark.parametrize(("lattice", "shape"), [*SHAPES, ("bcc", (32, 32, 32)), ("sc", (20, 4, 4))])

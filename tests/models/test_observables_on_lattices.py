@@ -1,7 +1,7 @@
 """Helicity moduli, vortices and windings of clusters on any lattice."""
 
 import tracemalloc
-from collections import defaultdict, deque
+from collections import defaultdict
 from math import pi
 
 import numpy as np
@@ -13,7 +13,8 @@ from conncomp.models.lattices import LATTICES
 from conncomp.models.observables import helicity, vortices
 from conncomp.models.observables.vortices import faces_of, plaquettes
 from models.devices import DEVICES, on_host
-from winding_search import hermite
+from models.exact import bonds_by_edge
+from models.percolation_reference import windings_of
 
 # ------------------------------------------------------------------------------------ the helicity
 
@@ -195,47 +196,6 @@ MODELS = {
 }
 
 
-def windings_by_search(place, active):
-    """Return along which axes some cluster wraps, and the highest rank, by displacements."""
-    beside, periods = defaultdict(list), place.cells.windings()
-    for (u, v), far in zip(place.ends().T[active].tolist(), periods[active].tolist(), strict=True):
-        beside[u].append((v, far))
-        beside[v].append((u, [-n for n in far]))
-    axes, rank, at = set(), 0, {}
-    for first in range(place.sites):
-        if first in at:
-            continue
-        at[first], waiting, vectors = [0] * periods.shape[1], deque([first]), []
-        while waiting:
-            site = waiting.popleft()
-            for to, far in beside[site]:
-                there = [a + b for a, b in zip(at[site], far, strict=True)]
-                if to not in at:
-                    at[to] = there
-                    waiting.append(to)
-                else:
-                    vectors.append([a - b for a, b in zip(there, at[to], strict=True)])
-        basis = np.array(hermite(vectors, periods.shape[1]))
-        axes |= set(np.flatnonzero(basis.any(axis=0)).tolist())
-        rank = max(rank, int(basis.any(axis=1).sum()))
-    return [axis in axes for axis in range(periods.shape[1])], rank
-
-
-def bonds_by_edge(model):
-    """Return which bonds the next update makes active, in the order of `edges`."""
-    bonds = on_host(model.bonds()).astype(bool)
-    if bonds.shape[-1] == len(model.edges):
-        return bonds
-    planes = bonds.reshape(bonds.shape[0], model.replicas, -1)
-    place = model._place
-    kinds, of_edges = place.cells.kinds, []
-    for kind in kinds:
-        owners = place.cells.ends_of_kind(kind)[1 if any(kind.step) else 0]
-        axis = kind.step.index(-1) if any(kind.step) else len(kind.step)
-        of_edges.append(planes[axis][:, owners])
-    return np.concatenate(of_edges, axis=1)
-
-
 @pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", MODELS)
@@ -247,7 +207,7 @@ def test_windings_are_those_of_a_search(device, name):
         bonds = bonds_by_edge(model)
         series = model.swendsen_wang(wrapping=True)
         for replica in range(6):
-            axes, rank = windings_by_search(model._place, bonds[replica])
+            axes, rank = windings_of(model, bonds[replica])
             assert series.wraps[0, replica].tolist() == axes
             assert series.rank[0, replica] == rank
             found.add(rank)

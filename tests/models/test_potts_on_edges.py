@@ -8,9 +8,8 @@ import pytest
 from conncomp import Graph
 from conncomp.models import Ising, Potts
 from models.devices import DEVICES
-from models.edges_reference import check_updates
+from models.references import check_updates
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 RNG = np.random.default_rng(3)
 GRAPH = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4])
 
@@ -43,15 +42,6 @@ def test_trajectories_are_those_of_the_reference(device, case):
     check_updates(Potts(shape, q, **arguments, replicas=2, first_replica=3, seed=7, device=device))
 
 
-def test_a_field_changes_the_engine_and_not_the_first_spins():
-    plain, tied = Potts((7, 70), 3, seed=2), Potts((7, 70), 3, seed=2, field=0.1)
-    np.testing.assert_array_equal(plain.spins, tied.spins)
-    expected = plain.energy() - 0.1 * (plain.spins == 0).sum()
-    assert tied.energy() == pytest.approx(expected, rel=1e-7)
-    assert tied.beta == plain.beta
-    assert Potts((7, 70), 3, seed=2, field=0.0).parameters() == plain.parameters()
-
-
 def test_critical_points():
     """F. Y. Wu, Rev. Mod. Phys. 54, 235 (1982): those of two states are the Ising model's."""
     for lattice in ("triangular", "honeycomb"):
@@ -82,6 +72,7 @@ def test_shapes_starts_and_labels():
             "on this lattice, kagome, is known here",
         ),
         (lambda: Potts.critical_beta(3, lattice="kagome"), "lattice='kagome'"),
+        (lambda: Potts(GRAPH, 3, temperature=0.0), "temperature=0.0 must be above 0"),
         (lambda: Potts((3, 3), 3, coupling=-1.0), "on 2 axes with coupling=-1 is known here; give"),
         (
             lambda: Potts((3, 3), 3, 1.0, coupling=-1.0).swendsen_wang(clusters=True),
@@ -91,10 +82,8 @@ def test_shapes_starts_and_labels():
             lambda: Potts((3, 3), 3, 1.0, coupling=-1.0).updater(update="few-cluster"),
             "'few-cluster' is for hyper",
         ),
-        (lambda: Potts(GRAPH, 3, 1.0, field=np.nan), "field=nan must be finite"),
         (lambda: Potts(GRAPH, 3, 1.0, field=[1.0]), r"field has shape \(1,\)"),
         (lambda: Potts(GRAPH, 3, 1.0, temperature=1.0), "exclude each other"),
-        (lambda: Potts(GRAPH, 3, temperature=0.0), "temperature=0.0 must be above 0"),
         (lambda: Potts(GRAPH, 3, 1.0, labelling="serial"), "are for hypercubic lattices"),
         (
             lambda: Potts(GRAPH, 3, 1.0).updater(update="metropolis", clusters=True),
@@ -110,7 +99,6 @@ def test_shapes_starts_and_labels():
             ),
             'wrapping=True is not for update="metropolis"',
         ),
-        (lambda: Potts(GRAPH, 3, 1.0).updater(update="warm"), "update='warm'"),
         (
             lambda: Potts(GRAPH, 3, 1.0).swendsen_wang(wrapping=True),
             "wrapping is measured on lattices",

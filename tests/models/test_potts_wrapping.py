@@ -18,7 +18,6 @@ from models.percolation_reference import Torus, all_configurations
 from models.torus import wrapping_at_criticality
 
 SIGMAS = 4
-pytestmark = pytest.mark.usefixtures("restore_threads")
 
 
 def check_as_wrapping_tells(measured, wrapping):

@@ -98,6 +98,8 @@ def test_step_makes_the_usual_updates_without_measuring(new_model):
     assert same_place(model.state(), twin.state())
     with pytest.raises(ValueError, match="n=-1 must be from 0"):
         model.step(-1)
+    with pytest.raises(TypeError, match="n='ab'"):
+        model.new_records("ab")
 
 
 def test_what_is_measured_now_is_what_an_update_measures(new_model):
@@ -193,7 +195,7 @@ LARGE = [
 
 
 @pytest.mark.parametrize(("make", "updates"), LARGE)
-def test_threads_and_replicas_change_nothing(make, updates, restore_threads):
+def test_threads_and_replicas_change_nothing(make, updates):
     def run(threads, **options):
         conncomp.set_num_threads(threads)
         model = make(seed=5, **options)

@@ -156,11 +156,8 @@ def test_output_that_cannot_be_written_is_told_first(tmp_path, name, error):
     ("arguments", "error", "words"),
     [
         ({"sweeps": 0}, ValueError, "sweeps=0 must be from 1"),
-        ({"sweeps": 1.5}, TypeError, "sweeps=1.5 must be an integer"),
-        ({"thermalise": -1}, ValueError, "thermalise=-1"),
         ({"thermalise": 1 << 32}, ValueError, "thermalise="),
         ({"measure_every": 0}, ValueError, "measure_every=0"),
-        ({"update": "warm"}, ValueError, "update="),
         ({"update": "few-cluster"}, ValueError, "needs tile and p_flip"),
         ({"update": "few-cluster", "tile": 4, "p_flip": 1.0}, ValueError, "p_flip=1.0"),
         ({"update": "few-cluster", "tile": 5, "p_flip": 0.5}, ValueError, "tile=5 must divide"),
@@ -168,8 +165,6 @@ def test_output_that_cannot_be_written_is_told_first(tmp_path, name, error):
         ({"update": "metropolis", "clusters": True}, ValueError, "clusters=True"),
         ({"update": "metropolis", "wrapping": True}, ValueError, "wrapping=True"),
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every=0"),
-        ({"checkpoint_every": float("nan")}, ValueError, "checkpoint_every=nan"),
-        ({"checkpoint_every": "soon"}, TypeError, "checkpoint_every='soon'"),
         ({"output": "same", "checkpoint": "./same"}, ValueError, "the same file, same"),
     ],
 )

@@ -271,3 +271,9 @@ def test_pairs_that_are_missing():
         parallel_tempering(Kawasaki(4, replicas=2), 1)
     with pytest.raises(ValueError, match="measured is empty"):
         summarise_overlaps([], (4, 4))
+
+
+def test_overlaps_of_another_shape():
+    measured = [SpinGlass((4, 4), beta=[0.5, 1.0], copies=2).overlaps()]
+    with pytest.raises(ValueError, match=r"shape=\(4, 4, 4\) must have the axes of the model, 2"):
+        summarise_overlaps(measured, (4, 4, 4))

@@ -242,16 +242,12 @@ SERIES = Potts((4, 4), replicas=2, seed=1).swendsen_wang(20)
         (lambda: jackknife(mean_of, ["a"]), TypeError, "series is of dtype <U1; it must be of num"),
         (lambda: summarise(None, 1), TypeError, "series=None must be Measurements"),
         (lambda: summarise(SERIES, -1), ValueError, "beta=-1 must be finite, and not negative"),
-        (lambda: summarise(SERIES, math.nan), ValueError, "beta=nan must be finite"),
         (lambda: summarise(SERIES, [1.0, math.inf]), ValueError, "must be finite"),
-        (lambda: summarise(SERIES, "hot"), TypeError, "beta='hot' must be a number"),
         (
             lambda: summarise(SERIES, 1, measure_every=-3),
             ValueError,
             "measure_every=-3 must be from 1 to",
         ),
-        (lambda: summarise(SERIES, 1, measure_every=0), ValueError, "measure_every=0 must be"),
-        (lambda: summarise(SERIES, 1, measure_every=1.5), TypeError, "measure_every=1.5 must be"),
         (
             lambda: parallel_tempering(None, 3),
             TypeError,

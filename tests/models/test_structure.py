@@ -23,7 +23,8 @@ from conncomp.models import (
 from conncomp.models.lattices import LATTICES
 from conncomp.models.observables.structure import Structure
 from models import alarms
-from models.devices import DEVICES, on_host
+from models.devices import DEVICES, both, on_host
+from models.exact import phases_of
 
 LADDER = UnitCell([[1.0]], [[0.0], [0.25]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
 
@@ -54,17 +55,6 @@ def numbers_of(model, spins):
         others = np.arange(q) == spins[..., None]
         return (others - 1 / q) * sqrt(q / (q - 1))
     return spins if isinstance(model, (XY, Heisenberg, Clock, ON)) else spins[..., None]
-
-
-def phases_of(model):
-    """Return exp(i k.r) of each site for each axis with a smallest wave vector, by coordinates."""
-    cells, vectors = model._place.cells, np.array(model._place.cell.vectors)
-    waves = {}
-    for axis, (length, closed) in enumerate(zip(cells.shape, cells.periodic, strict=True)):
-        if closed and length > 1:
-            reciprocal = 2 * pi * np.linalg.inv(vectors)[:, axis] / length
-            waves[axis] = np.exp(1j * model.coordinates @ reciprocal)
-    return waves
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -213,11 +203,9 @@ def test_lengths_of_free_fields_depend_on_no_size(name):
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("name", MODELS)
 def test_series_of_both_devices_are_equal(name, device):
-    of_each = []
-    for where in ("cpu", device):
-        model = MODELS[name](replicas=3, seed=6, device=where)
-        of_each.append(model.swendsen_wang(4, observe="structure", clusters=True))
-    np.testing.assert_array_equal(of_each[0].records, of_each[1].records)
+    models = both(device, MODELS[name], replicas=3, seed=6)
+    how = {"observe": "structure", "clusters": True}
+    np.testing.assert_array_equal(*(model.swendsen_wang(4, **how).records for model in models))
 
 
 def test_measuring_changes_no_spin():

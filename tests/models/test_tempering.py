@@ -146,7 +146,6 @@ def test_replicas_visit_all_temperatures(long_run):
         ({}, {"rounds": 0}, "rounds=0"),
         ({}, {"sweeps_between": 0}, "sweeps_between=0"),
         ({}, {"rounds": 1 << 20, "sweeps_between": 1 << 20}, "sweeps_between=1048576"),
-        ({}, {"update": "warm"}, "update="),
         ({}, {"tile": 2}, "for update="),
     ],
 )

@@ -9,18 +9,10 @@ from scipy import stats
 from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
 from conncomp.models import XY, Heisenberg, simulate
 from models import alarms
-from models.devices import on_host
-from models.vector_reference import Angles, Directions, ReferenceVectors
+from models.devices import both, check_updates_at_once, on_host
+from models.references import check_updates, raw
 
-pytestmark = pytest.mark.usefixtures("restore_threads")
 DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
-KINDS = {XY: Angles, Heisenberg: Directions}
-UPDATES = "swendsen-wang", "wolff"
-
-
-def raw(model):
-    """Return the integers that spins are, a row for each replica."""
-    return on_host(model.state().arrays[1]).reshape(model.replicas, -1)
 
 
 # ------------------------------------------------------------------------------------ trajectories
@@ -61,25 +53,7 @@ def test_trajectories_are_those_of_the_reference(
         seed=2**40 + 7,
         device=device,
     )
-    closed = model.lattice.periodic
-    references = [
-        ReferenceVectors(
-            KINDS[model_type], shape, closed, beta, coupling, model.seed, 5 + k, raw(model)[k]
-        )
-        for k in range(2)
-    ]
-    for wolff in (False, False, True, False):
-        series = model.wolff() if wolff else model.swendsen_wang(clusters=True)
-        expected = [reference.update(wolff) for reference in references]
-        np.testing.assert_array_equal(raw(model), [reference.spins for reference in references])
-        if not wolff:
-            actives, sizes, squares = zip(*expected, strict=True)
-            assert series.active_bonds[0].tolist() == list(actives)
-            assert series.clusters[0].tolist() == list(map(len, sizes))
-            assert series.largest_cluster[0].tolist() == [of_replica[-1] for of_replica in sizes]
-            scale = KINDS[model_type].components / model.sites**2 / 2**32
-            improved = [scale * of_replica for of_replica in squares]
-            np.testing.assert_allclose(series.improved_squared_magnetisation[0], improved)
+    check_updates(model, ("swendsen-wang", "swendsen-wang", "wolff", "swendsen-wang"))
 
 
 @pytest.mark.parametrize("device", ["cuda"])
@@ -126,32 +100,13 @@ def test_many_updates_at_once_go_as_one_by_one(
 ):
     monkeypatch.setattr(vector_sweeps, "LEAST_CHUNK", 32)
     monkeypatch.setattr(vector_sweeps.VectorSweeps, "most_updates", most)
-
-    def made(where, **options):
-        how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
-        model = model_type(shape, **how, device=where)
-        assert where == "cpu" or model._engine.sweeps is not None
-        model.step(3)
-        run = simulate(model, 31, thermalise=2, **options)
-        return raw(model), run.series.records
-
+    how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
     wanted = {"clusters": True}, {"measure_every": 3}, {"measure_every": 4, "clusters": True}
-    for options in (*wanted, {"update": "wolff", "measure_every": 2}):
-        for right, found in zip(made("cpu", **options), made(device, **options), strict=True):
-            np.testing.assert_array_equal(found, right)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("model_type", MODELS)
-def test_labels_are_the_clusters_that_are_measured(device, model_type):
-    model = model_type((7, 9), replicas=2, beta=1.0, seed=8, device=device)
-    bonds = on_host(model.bonds())
-    labels, counts = model.labels(return_num=True)
-    series = model.swendsen_wang(clusters=True)
-    np.testing.assert_array_equal(series.active_bonds[0], bonds.sum(axis=(0, 2, 3)))
-    np.testing.assert_array_equal(series.clusters[0], on_host(counts))
-    for k in range(2):
-        assert np.bincount(on_host(labels)[k].ravel()).max() == series.largest_cluster[0, k]
+    check_updates_at_once(
+        lambda engine: engine.sweeps is not None,
+        both(device, model_type, shape, **how),
+        *(*wanted, {"update": "wolff", "measure_every": 2}),
+    )
 
 
 # -------------------------------------------------------------------------------- the distribution
@@ -167,29 +122,6 @@ def test_improved_estimator_has_the_same_mean(model_type, coupling):
     improved = series.improved_squared_magnetisation.mean(axis=0)
     assert alarms.of_mean(plain - improved, 0.0) > alarms.FALSE_ALARM
     assert plain.std() / sqrt(300) < 0.05 * plain.mean()
-
-
-@pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("model_type", MODELS)
-def test_pairs_are_in_detailed_balance(model_type, update):
-    """From one class of angles between two spins to another one as often as back.
-
-    Chances of transitions of one update from the stationary distribution are symmetric.
-    """
-    model = model_type((2,), beta=1.0, periodic=False, replicas=34_000, seed=4)
-    model.step(12)
-    edges = np.linspace(-1, 1, 5)[1:-1]
-    update_once = model.wolff if update == "wolff" else model.step
-    before = np.digitize(-model.energy(), edges)
-    update_once()
-    after = np.digitize(-model.energy(), edges)
-    counts = np.zeros((4, 4))
-    np.add.at(counts, (before, after), 1)
-    assert (counts > 0).all()
-    upper = np.triu_indices(4, 1)
-    there, back = counts[upper], counts.T[upper]
-    chi = ((there - back) ** 2 / (there + back)).sum()
-    assert stats.chi2.sf(chi, len(there)) > alarms.FALSE_ALARM
 
 
 @pytest.mark.soak
@@ -263,7 +195,7 @@ def test_sines_are_right_to_28_digits():
     turns = 2 * pi * angles / (1 << 16)
     start = np.stack([np.cos(turns), np.sin(turns)], axis=-1)[:, None]
     model = XY((1,), beta=1.0, replicas=len(angles), start=start)
-    np.testing.assert_array_equal(raw(model)[:, 0], angles)
+    np.testing.assert_array_equal(raw(model), angles[:, None])
     assert abs(model.magnetisation() - start[:, 0]).max() < 2**-28
 
 
@@ -366,21 +298,16 @@ def test_first_spins_that_are_given():
         ({"shape": (4,)}, "no critical temperature of the XY model on 1 axes"),
         ({"coupling": -1.0}, "with coupling=-1 is known here; give a temperature"),
         ({"coupling": 0}, "coupling=0 must not be 0"),
-        ({"coupling": np.nan}, "coupling=nan must be finite"),
         ({"temperature": 0.0}, "temperature=0.0 must be above 0, and finite"),
         ({"temperature": 1e-30}, "must not be negative and, times the coupling, below 1e"),
         ({"temperature": 1.0, "beta": 1.0}, "temperature and beta exclude each other"),
-        ({"temperature": "hot"}, "temperature='hot'"),
-        ({"temperature": ""}, "temperature=''"),
         ({"beta": -1.0}, "must not be negative"),
-        ({"beta": np.nan}, "must not be negative"),
         ({"beta": [1.0, 2.0], "replicas": 3}, "beta has shape"),
         ({"periodic": [True]}, "periodic"),
         ({"start": np.zeros((4, 4, 2))}, "vectors without a direction"),
         ({"start": np.full((4, 4, 2), np.inf)}, "vectors without a direction"),
         ({"start": np.ones((4, 4))}, "start has shape"),
         ({"start": np.ones((4, 4, 2), int)}, "of 2 numbers along the last axis"),
-        ({"start": "warm"}, "start='warm'"),
         ({"shape": (1 << 16, 1 << 15)}, r"fewer than 2\*\*31 sites"),
     ],
 )
