@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from skimage.segmentation import relabel_sequential
 
 import conncomp
 
@@ -102,14 +101,6 @@ def test_labels_of_one_slot():
     numbers = conncomp.relabel_consecutive(labels, background=None)
     assert perf_counter() - begin < 5  # not 20, or more
     np.testing.assert_array_equal(numbers, np.unique(labels, return_inverse=True)[1])
-
-
-def test_against_scikit_image():
-    labels = np.random.default_rng(0).integers(0, 10**6, (50, 60)) ** 2
-    expected, _, inverse = relabel_sequential(labels)
-    numbers, old = conncomp.relabel_consecutive(labels, return_labels=True)
-    np.testing.assert_array_equal(numbers, expected)
-    np.testing.assert_array_equal(old, np.asarray(inverse))
 
 
 @pytest.mark.parametrize(

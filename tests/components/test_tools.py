@@ -120,15 +120,6 @@ def test_large_sizes():
     assert [int(ranks[0, i]) for i in (0, 70_000, 140_000, 140_002)] == [2, 3, 4, 1]
 
 
-def test_labels_of_roots_and_graphs():
-    image = np.array([[1, 0, 1], [0, 0, 1]])
-    roots = conncomp.label(image, numbering="roots")
-    assert list(conncomp.component_sizes(roots, background=-1)) == [1, 0, 2]
-    assert conncomp.sort_by_size(roots, background=-1).tolist() == [[1, -1, 0], [-1, -1, 0]]
-    _, labels = conncomp.connected_components(conncomp.Graph.from_edges([0], [2], 3))
-    assert list(conncomp.component_sizes(labels, background=None)) == [2, 1]
-
-
 def test_layouts():
     labels = np.arange(24).reshape(4, 6)
     for view in (labels[::-1, ::2], labels.T, np.asfortranarray(labels)):

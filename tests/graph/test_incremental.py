@@ -17,7 +17,7 @@ from conncomp.graph import incremental
 from conncomp.kernels.cuda.graph import incremental as driver
 from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 from interrupts import interrupted_after
 from reference import consecutive
@@ -227,13 +227,6 @@ def test_long_paths_are_not_left(order):
         forest.shorten(gpu, 1, src, src + 1, united)
         assert not follow(forest.parent).any()
         assert depth_of(forest.parent) <= 2
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "interleavings or ends_that_change or long_paths")
 
 
 @host

@@ -24,7 +24,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from dealt import SOAK, dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reference import (
     consecutive,
     label_by_bonds,
@@ -519,22 +519,6 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
     np.testing.assert_array_equal(roots < 0, first == 0)
     if algorithm != "tiles":  # which unites foreground through what was background
         np.testing.assert_array_equal(roots, label_by_flood_fill(first, connectivity=1))
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = "test_small_images and not auto or test_numbering_and and noise"
-    bonds = "test_bonds and 33 and True"
-    if sanitizer == "thread":  # to which links, indices and ranks are as any others
-        chosen += f" or {bonds}"
-    elif SOAK:
-        chosen = f"test_small and not auto or test_numbering_and or {bonds}"
-    else:  # where tiles lie, and items, is found in one place for all ways
-        batches = "test_small_batches and (equivalence or union-find)"
-        chosen += f" or {bonds} and not tiles or {batches}"
-    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp import label, label_bonds
+from conncomp import label_bonds
 from cpu_cases import CASES, takes
 from reference import label_by_bonds, number_items
 from strategies import LAYOUTS, lay_out, shapes
@@ -91,16 +91,6 @@ def test_large_lattices(shape):
                 for given_bonds in (bonds, pack(bonds)):
                     roots = label_bonds(given_bonds, periodic=periodic, numbering="roots")
                     np.testing.assert_array_equal(roots, expected)
-
-
-def test_bonds_between_equal_values_are_label():
-    values = np.random.default_rng(0).integers(0, 3, (20, 30, 70))
-    bonds = np.stack([values == np.roll(values, -1, axis) for axis in range(3)])
-    for periodic in (False, True, (True, False, True)):
-        np.testing.assert_array_equal(
-            label_bonds(bonds, periodic=periodic),
-            label(values, background=-1, connectivity=1, periodic=periodic),
-        )
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 2, 2)])
