@@ -125,8 +125,6 @@ def test_set_num_threads():
         (-1, ValueError, "n=-1 threads"),
         (4097, ValueError, "n=4097 threads"),
         (2**70, ValueError, f"n={2**70} threads"),
-        (2.0, TypeError, "n=2.0 must"),
-        ("2", TypeError, "n='2' must"),
         (None, TypeError, "n=None must"),
     ],
 )
