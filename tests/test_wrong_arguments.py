@@ -38,11 +38,12 @@ OF_NO_KIND = {
     "dictionary": {"a": 2},
 }
 WRONG = {
-    "bool": {"text": "no", "2": 2, "None": None, "list": [], "half": 0.5, "NaN": math.nan},
+    "bool": {"text": "no", "2": 2, "list": [], "half": 0.5, "NaN": math.nan, "of 2": np.ones(2)},
     "int": {"text": "abc", "half": 1.5, "one": 1.0, "True": True, "list": [1, 2], "NaN": math.nan},
     "float": {"text": "0.5", "list": [[1], [2, 3]], "True": True},
     "str": {"5": 5, "text": "no such", "bytes": b"auto", "True": True, "list": ["auto"]},
     "array": {"text": "abc", "ragged": [[1], [2, 3]], "objects": np.array([Opaque(), None])},
+    "function": {"text": "abc", "3": 3, "list": []},
     "bools": {"text": "all", "2": 2, "None": None, "half": 0.5, "entries": (1, 0)},
     "floats": {"text": "12", "ragged": [[1], [2, 3]], "True": True, "entries": ("1", "2")},
 }
@@ -50,6 +51,7 @@ WRONG = {
 SAID = {
     "bool": "must be True or False",
     "int": "must be an integer",
+    "function": "must be a function",
     "float": "must be a (real )?number",
     "bools": "must be (True|a bool|a sequence)",
     "floats": "must be a (number|sequence)",
@@ -59,6 +61,7 @@ SAID = {
 }
 KINDS = {
     "bool": "bool",
+    "bool | None": "bool",
     "int": "int",
     "int | None": "int",
     "float": "float",
@@ -69,6 +72,7 @@ KINDS = {
     "Literal['weak', 'strong']": "str",
     "bool | Sequence[bool]": "bools",
     "float | Sequence[float] | None": "floats",
+    "Progress | None": "function",
     "ArrayLike": "array",
     "ArrayLike | None": "array",
     "Any": None,
@@ -239,6 +243,8 @@ def parameters_of(function, names=""):
 def wrong_values(call, name, kind):
     yield from OF_NO_KIND.items()
     yield from WRONG.get(kind, {}).items()
+    if kind == "bool" and name != "header":
+        yield "None", None
     if kind == "array" and name in AXES_OF_INTEGERS:
         shape = (2,) * AXES_OF_INTEGERS[name]
         yield "fractions", np.full(shape, 0.5)

@@ -121,11 +121,9 @@ def test_errors(sides, options, error, message):
         conncomp.match_labels(*sides, **options)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "error"), [(1.5, ValueError), (-1, ValueError), ("x", TypeError)]
-)
-def test_thresholds(threshold, error):
-    with pytest.raises(error, match="threshold"):
+@pytest.mark.parametrize("threshold", [1.5, -1])
+def test_thresholds(threshold):
+    with pytest.raises(ValueError, match="threshold"):
         conncomp.match_labels([[1]], [[1]]).scores(threshold)
 
 

@@ -270,21 +270,6 @@ def test_small_components_of_a_masked_mask():
     assert conncomp.remove_small_components(masked, max_size=1).tolist() == [True, False, True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        (([[1, 2]],), {}, ValueError, "neither min_size nor max_size is given"),
-        (([[1, 2]], 2), {"connectivity": 1}, ValueError, "connectivity=1 is for masks"),
-        (([[True]], 2), {"connectivity": 3}, ValueError, "connectivity=3 must be from 1 to"),
-        (([True], 2), {"background": None}, ValueError, "background=None, but labels is of bool"),
-        ((True, 2), {}, ValueError, "labels is a scalar"),
-    ],
-)
-def test_bad_sizes_of_components(arguments, options, error, message):
-    with pytest.raises(error, match=message):
-        conncomp.remove_small_components(*arguments, **options)
-
-
 @pytest.mark.parametrize("shape", [(9,), (1, 7), (6, 7), (3, 4, 5)])
 @pytest.mark.parametrize("k", [0, 1, 3, 10**30])
 def test_the_largest_of_a_mask(shape, k):
@@ -308,6 +293,7 @@ def test_one_component_is_kept_by_default():
     assert conncomp.largest_components(organs, by=[3, 0, 4, 4]).tolist() == organs
 
 
+@pytest.mark.parametrize("function", EVERY[-2:])
 @pytest.mark.parametrize(
     ("labels", "options", "message"),
     [
@@ -317,9 +303,9 @@ def test_one_component_is_kept_by_default():
         (True, {}, "labels is a scalar"),
     ],
 )
-def test_bad_masks_of_the_largest(labels, options, message):
+def test_bad_masks(function, labels, options, message):
     with pytest.raises(ValueError, match=message):
-        conncomp.largest_components(labels, **options)
+        function(labels, **options)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +321,9 @@ def test_what_is_no_label_says_how_to_make_some(labels, message):
         conncomp.component_sizes(labels)
 
 
-def test_bad_numbers():
+def test_what_is_missing_or_has_no_axes():
+    with pytest.raises(ValueError, match="neither min_size nor max_size is given"):
+        conncomp.remove_small_components([[1, 2]])
     with pytest.raises(ValueError, match="labels is a scalar"):
         conncomp.component_statistics(np.int64(3))
 

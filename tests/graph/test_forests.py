@@ -264,8 +264,6 @@ def test_bad_graphs():
             find(sparse.csr_array(np.ones((2, 3))))
         with pytest.raises(TypeError, match="must be"):
             find([[1j]])
-        with pytest.raises(ValueError, match="device="):
-            find([[1]], device="tpu")
 
 
 def find_on_host(graph, weights=None, **options):

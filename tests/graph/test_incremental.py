@@ -440,9 +440,6 @@ def test_bad_arguments(place):
             components.add_edges(*ends)
         with pytest.raises(error, match=message.replace("src", "u").replace("dst", "v")):
             components.connected(*ends)
-    for call in (components.add_edges, components.connected):
-        with pytest.raises(TypeError, match=r"wait=.* must be True or False"):
-            call(one, one, wait=np.zeros(2))
     with pytest.raises(ValueError, match="numbering='root' is not one of"):
         components.labels("root")
     assert components.count == 3
