@@ -6,8 +6,6 @@ import json
 import math
 import os
 import random
-import subprocess
-import sys
 import threading
 from collections import OrderedDict
 from fractions import Fraction
@@ -25,6 +23,7 @@ from conncomp.networkx import conversion
 from conncomp.networkx.conversion import FEWEST_NODES, ConvertedGraph
 from dealt import examples
 from fuzz.networkx_graphs import DIRECTED, KINDS, UNDIRECTED
+from measured_command import in_python
 
 TREES = [nx.minimum_spanning_tree, nx.maximum_spanning_tree]
 TREE_EDGES = [nx.minimum_spanning_edges, nx.maximum_spanning_edges]
@@ -540,6 +539,5 @@ connected = nx.is_connected(graph)
 print(json.dumps([before, connected, "conncomp" in graph.__networkx_cache__["backends"]]))
 """
     environment = os.environ | {"NETWORKX_BACKEND_PRIORITY": "conncomp"}
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = in_python(script, env=environment, check=True)
     assert json.loads(done.stdout) == [False, True, True]
