@@ -6,8 +6,8 @@ import json
 import math
 import os
 import random
-import threading
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise
 from time import perf_counter
@@ -446,16 +446,9 @@ def test_hashes_that_fail():
 def test_threads():
     graph = nx.gnm_random_graph(3000, 4000, seed=1)
     expected = by_networkx("connected_components", graph)
-    results = []
-    threads = [
-        threading.Thread(target=lambda: results.append(by_conncomp("connected_components", graph)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == 4 * [expected]
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda graph: by_conncomp("connected_components", graph), 4 * [graph])
+        assert list(results) == 4 * [expected]
 
 
 ARGUMENTS = [
