@@ -56,6 +56,11 @@ SAID = {
     "bools": "must be (True|a bool|a sequence)",
     "floats": "must be a (number|sequence)",
     "str": "",
+}
+# What they say of what is no array of the right dtype.
+SAID_OF_ARRAYS = {
+    "matrix": r"is a csr_array of scipy, which is sparse; .*\.toarray\(\)",
+    "objects": r"is an array of Python objects; .*\.astype\(\)",
     "fractions": "is of dtype float64",
     "mask": "is of dtype bool",
 }
@@ -225,8 +230,9 @@ OF_MASKS = {"holes", "largest", "not small"}
 # What is refused, whatever it is, for the sake of another argument, or may also be a word.
 BY_OTHERS = {
     *(("largest", "connectivity"), ("not small", "connectivity"), ("quality", "threshold")),
-    *(("Potts updater", "p_flip"), ("percolation labels", "p")),
+    *(("Potts updater", "p_flip"), ("percolation labels", "p"), ("write image", "image")),
 }
+OR_NUMBERS = {"beta", "temperature", "fraction"}
 
 
 def parameters_of(function, names=""):
@@ -254,9 +260,12 @@ def wrong_values(call, name, kind):
 
 def is_said(error, word, kind, call, name):
     """Whether an error says what its kind asks for; connectivity may be 1.0, but is an integer."""
-    if word in ("fractions", "mask"):
-        return re.search(f"^{name} {SAID[word]}", str(error)) and isinstance(error, TypeError)
-    if kind not in SAID or (call, name) in BY_OTHERS:
+    if (call, name) in BY_OTHERS:
+        return True
+    if kind == "array" and word in SAID_OF_ARRAYS and name not in OR_NUMBERS:
+        said = f"^{name} {SAID_OF_ARRAYS[word]}"
+        return isinstance(error, TypeError) and re.search(said, str(error))
+    if kind not in SAID:
         return True
     said = SAID["int" if name == "connectivity" else kind]
     right_class = isinstance(error, TypeError) or kind == "str"

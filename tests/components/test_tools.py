@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import sparse
 from skimage.measure import regionprops
 
 import conncomp
@@ -195,17 +194,9 @@ def test_what_a_mask_hides_is_not_checked():
 
 
 @pytest.mark.parametrize("function", EVERY)
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (sparse.csr_array(np.eye(3, dtype=int)), r"labels is a csr_array of scipy.*\.toarray\(\)"),
-        (np.zeros((2, 2), object), r"labels is an array of Python objects; .*\.astype\(\)"),
-        (None, "labels is a NoneType; it must be of integers"),
-    ],
-)
-def test_labels_that_are_none(function, labels, message):
-    with pytest.raises(TypeError, match=message):
-        function(labels)
+def test_labels_that_are_none(function):
+    with pytest.raises(TypeError, match="labels is a NoneType; it must be of integers"):
+        function(None)
 
 
 @pytest.mark.parametrize("function", [conncomp.component_members, conncomp.sort_by_size])

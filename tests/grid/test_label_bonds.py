@@ -146,7 +146,6 @@ def test_clusters_at_the_percolation_threshold(length):
         (np.zeros((2, 3, 4)), {}, TypeError, "bonds is of dtype float64; it must be of bool"),
         (np.zeros((2, 3, 4), int), {}, TypeError, "bonds is of dtype int64; .*uint8"),
         (np.zeros((2, 3, 4), "i1"), {}, TypeError, "bonds is of dtype int8"),
-        (np.zeros((2, 3), object), {}, TypeError, "bonds is an array of Python objects"),
         (True, {}, ValueError, r"bonds has shape \(\); .*\(ndim, \*shape\)"),
         (np.zeros(3, bool), {}, ValueError, r"bonds has shape \(3,\); .*\(1, length\)"),
         (np.uint8(3), {}, ValueError, "the lattice of bonds is a scalar"),
