@@ -524,19 +524,9 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
 @pytest.mark.parametrize(
     ("algorithm", "options", "error", "message"),
     [
-        ("label-equivalence", {"block": (8, 8)}, ValueError, r"block=\(8, 8\) is not one of"),
-        ("label-equivalence", {"cells": 2}, ValueError, "cells=2"),
         ("label-equivalence", {"cells": 4}, ValueError, r"cells=4 .* block=\(32, 6\)"),
-        ("label-equivalence", {"cells": "4"}, TypeError, "cells='4'"),
-        ("tiles", {"local": "dfs"}, ValueError, "local='dfs' is not one of 'self-lab"),
-        ("tiles", {"merge": "none"}, ValueError, "merge='none' is not one of 'sewing'"),
-        ("tiles", {"tile": 12}, ValueError, "tile=12"),
-        ("tiles", {"tile": 16.0}, TypeError, r"tile=16\.0"),
-        ("tiles", {"sites": 2}, ValueError, "sites=2"),
         ("tiles", {"sites": 1, "tile": 64}, ValueError, "sites=1 and tile=64 make 4096 threads"),
         ("tiles", {"sites": 4, "local": "bfs"}, ValueError, "sites=4 is for .*'bfs'"),
-        ("tiles", {"trees": "rank"}, ValueError, "trees='rank' is not one of None, 'size'"),
-        ("tiles", {"paths": "halved"}, ValueError, "paths='halved' is not one of None, 'kept'"),
         (
             "tiles",
             {"local": "bfs", "merge": "relaxation", "paths": "kept"},
