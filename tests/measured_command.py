@@ -15,6 +15,12 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
+def in_python(code, *words, timeout=120, **options):
+    """Run a program in an interpreter of its own; return what came of it, its output as text."""
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
+
+
 def measured(*words, name="label"):
     """Run the command; return its report and the most memory that it took, by the system."""
     return measured_program("-m", "conncomp", name, *words, "--json")
@@ -22,8 +28,7 @@ def measured(*words, name="label"):
 
 def measured_program(*words):
     """Run Python; return its status, output and errors and the most memory that it took."""
-    command = [sys.executable, "-c", MEASURE, *words]
-    found = subprocess.run(command, capture_output=True, text=True)
+    found = in_python(MEASURE, *words, timeout=None)
     report, _, peak = found.stdout.strip().rpartition("\n")
     return found.returncode, report, found.stderr, int(peak)
 

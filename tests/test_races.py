@@ -1,10 +1,10 @@
 """Another thread writes to the arrays of a call: the answer may be wrong, the process goes on."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+
+from measured_command import in_python
 
 RACE = """
 import sys, threading, time
@@ -163,9 +163,6 @@ KINDS += ["ecl", "bfs", "recolouring", "strong", "growing", "forests"]
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", KINDS)
 def test_race(kind):
-    done = subprocess.run(
-        [sys.executable, "-c", RACE, kind, os.environ.get("CONNCOMP_RACE_SECONDS", "0.5")],
-        capture_output=True,
-        text=True,
-    )
+    seconds = os.environ.get("CONNCOMP_RACE_SECONDS", "0.5")
+    done = in_python(RACE, kind, seconds, timeout=None)
     assert (done.returncode, done.stdout) == (0, "survived\n"), done.stderr[-2000:]

@@ -53,25 +53,3 @@ def test_a_background_that_a_threshold_does_not_make(tmp_path, background):
         for fine in (None, 0, 1):
             function(*paths, fine, threshold=0.5)
             target.unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: conncomp.label(IMAGE, connectivity=1, structure=np.ones((3, 3))), "exclude"),
-        (lambda: conncomp.label(IMAGE > 0, tolerance=1), "tolerance=1 is for numbers"),
-        (lambda: conncomp.label(IMAGE, algorithm="runs", tile=8), "has no option 'tile'"),
-        (
-            lambda: conncomp.label(IMAGE, out=IMAGE.astype("i4"), dtype="i8"),
-            "out is of dtype int32",
-        ),
-        (lambda: conncomp.connected_components(GRAPH, tile=8), "has no option 'tile'"),
-        (lambda: conncomp.largest_components(IMAGE, connectivity=1), "connectivity=1 is for masks"),
-        (lambda: conncomp.largest_components(IMAGE > 0, background=-1), "background=-1"),
-        (lambda: conncomp.fill_holes(IMAGE > 0, background=-1), "background=-1"),
-        (lambda: conncomp.remove_small_components(IMAGE, invert=True), "neither min_size nor"),
-    ],
-)
-def test_what_was_refused_before(call, words):
-    with pytest.raises((TypeError, ValueError), match=words):
-        call()

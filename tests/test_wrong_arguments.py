@@ -38,7 +38,7 @@ OF_NO_KIND = {
     "dictionary": {"a": 2},
 }
 WRONG = {
-    "bool": {"text": "no", "2": 2, "None": None, "list": [], "half": 0.5, "NaN": math.nan},
+    "bool": {"text": "no", "2": 2, "list": [], "half": 0.5, "NaN": math.nan, "of 2": np.ones(2)},
     "int": {"text": "abc", "half": 1.5, "one": 1.0, "True": True, "list": [1, 2], "NaN": math.nan},
     "float": {"text": "0.5", "list": [[1], [2, 3]], "True": True},
     "str": {"5": 5, "text": "no such", "bytes": b"auto", "True": True, "list": ["auto"]},
@@ -54,16 +54,42 @@ WRONG = {
         **{"structured": np.zeros(2, [("a", "i4")]), "objects": np.array([Opaque(), None])},
         **{"range beyond any memory": range(2**40), "model": models.Potts((2, 2))},
     },
+    "function": {"text": "abc", "3": 3, "list": []},
+    "bools": {"text": "all", "2": 2, "None": None, "half": 0.5, "entries": (1, 0)},
+    "floats": {"text": "12", "ragged": [[1], [2, 3]], "True": True, "entries": ("1", "2")},
+}
+# What the errors of a kind say, beside the name and the value.
+SAID = {
+    "bool": "must be True or False",
+    "int": "must be an integer",
+    "function": "must be a function",
+    "float": "must be a (real )?number",
+    "bools": "must be (True|a bool|a sequence)",
+    "floats": "must be a (number|sequence)",
+    "str": "",
+}
+# What they say of what is no array of the right dtype.
+SAID_OF_ARRAYS = {
+    "matrix": r"is a csr_array of scipy, which is sparse; .*\.toarray\(\)",
+    "objects": r"is an array of Python objects; .*\.astype\(\)",
+    "fractions": "is of dtype float64",
+    "mask": "is of dtype bool",
 }
 LISTS = "shape", "periodic", "measured", "function", "watch"
 KINDS = {
     "bool": "bool",
+    "bool | None": "bool",
     "int": "int",
     "int | None": "int",
     "float": "float",
     "float | None": "float",
     "str": "str",
     "str | None": "str",
+    "Numbering": "str",
+    "Literal['weak', 'strong']": "str",
+    "bool | Sequence[bool]": "bools",
+    "float | Sequence[float] | None": "floats",
+    "Progress | None": "function",
     "ArrayLike": "array",
     "ArrayLike | None": "array",
     "Any": None,
@@ -208,6 +234,18 @@ RIGHT = {
 # By which name an argument is called where it is passed on.
 ALSO = {("percolates", "image"): "label_image"}
 TABLES = {"cluster_pairs", "cluster_quality"}
+# Arrays of integers, by their axes, and calls that take masks in their place.
+AXES_OF_INTEGERS = {
+    **dict.fromkeys(("labels", "labels_a", "labels_b"), 2),
+    **dict.fromkeys(("src", "dst", "indptr", "indices"), 1),
+}
+OF_MASKS = {"holes", "largest", "not small"}
+# What is refused, whatever it is, for the sake of another argument, or may also be a word.
+BY_OTHERS = {
+    *(("largest", "connectivity"), ("not small", "connectivity"), ("quality", "threshold")),
+    *(("Potts updater", "p_flip"), ("percolation labels", "p"), ("write image", "image")),
+}
+OR_NUMBERS = {"beta", "temperature", "fraction"}
 
 
 def parameters_of(function, names=""):
@@ -215,22 +253,44 @@ def parameters_of(function, names=""):
     stated = inspect.signature(function).parameters
     for name, parameter in stated.items():
         if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            yield name, "list" if name in LISTS else KINDS.get(str(parameter.annotation))
+            kind = KINDS.get(str(parameter.annotation))
+            yield name, "list" if name in LISTS and kind not in SAID else kind
     for name in names.split():
         if name not in stated and name in BEYOND:
             yield name, BEYOND[name]
 
 
-def wrong_values(kind):
+def wrong_values(call, name, kind):
     yield from OF_NO_KIND.items()
     yield from WRONG.get(kind, {}).items()
+    if kind == "bool" and name != "header":
+        yield "None", None
+    if kind == "array" and name in AXES_OF_INTEGERS:
+        shape = (2,) * AXES_OF_INTEGERS[name]
+        yield "fractions", np.full(shape, 0.5)
+        if call not in OF_MASKS:
+            yield "mask", np.ones(shape, bool)
+
+
+def is_said(error, word, kind, call, name):
+    """Whether an error says what its kind asks for; connectivity may be 1.0, but is an integer."""
+    if (call, name) in BY_OTHERS:
+        return True
+    if kind == "array" and word in SAID_OF_ARRAYS and name not in OR_NUMBERS:
+        said = f"^{name} {SAID_OF_ARRAYS[word]}"
+        return isinstance(error, TypeError) and re.search(said, str(error))
+    if kind not in SAID:
+        return True
+    said = SAID["int" if name == "connectivity" else kind]
+    right_class = isinstance(error, TypeError) or kind == "str"
+    return right_class and re.search(rf"{name}(\[\d\])?=.*{said}", str(error))
 
 
 def check(call, function, make, names):
     """Give each parameter what is wrong; anything but an error that names it is reported."""
     options = make()
     for name, kind in parameters_of(function, names):
-        for word, value in wrong_values(kind):
+        for word, value in wrong_values(call, name, kind):
             if (word, name) in RIGHT or (call in TABLES and word == "matrix"):
                 continue
             if "target" in options:
@@ -245,6 +305,8 @@ def check(call, function, make, names):
                     yield f"{name}: {word} takes several lines: {error}"
                 if not re.search(rf"\b{re.escape(called)}\b", str(error)):
                     yield f"{name}: {word} is not named: {error}"
+                if not is_said(error, word, kind, call, called):
+                    yield f"{name}: {word} is a {type(error).__name__}: {error}"
             except Exception as error:
                 yield f"{name}: {word} raises {error!r}"
             else:
@@ -261,6 +323,53 @@ def test_what_is_wrong_is_refused_by_its_name(call):
 def test_what_is_wrong_for_functions_on_files_is_refused_by_its_name(tmp_path, call):
     function, make, names = of_files()[call]
     assert list(check(call, function, partial(make, tmp_path), names)) == []
+
+
+# What is of the right kind but out of range, and what the error says behind the name.
+OUT_OF_RANGE = {
+    "labels": [
+        ([[1, -2]], " holds -2"),
+        ([[1, 2**50]], " holds 1125899906842624"),
+        (np.array([[2**64 - 1]], np.uint64), " holds 18446744073709551615"),
+    ],
+    "background": [(5, "=5"), (True, "=True"), (-2, "=-2")],
+    "batch_axes": [(9, "=9 must be from 0 to"), (-1, "=-1 must be"), (10**30, "=10{30} must be")],
+    "connectivity": [(9, "=9"), (-1, "=-1")],
+    "periodic": [((True,) * 9, "=.* has 9 entries"), ((), r"=\(\) has 0 entries")],
+    "spacing": [
+        *(
+            ((1,) * 9, "=.* has 9 lengths"),
+            ((), r"=\(\) has 0 lengths"),
+            (0, "=0 must be positive"),
+        ),
+        *((-1, "=-1 must be positive"), (math.nan, "=nan must be"), (math.inf, "=inf must be")),
+    ],
+    "tolerance": [(-1, "=-1 must be 0 or"), (-math.inf, "=-inf must"), (math.nan, "=nan must be")],
+    **{name: [(-1, "=-1")] for name in ("k", "max_size", "num_vertices")},
+    "seed": [(-1, "=-1"), (2**64, "="), (2**70, "="), (np.int64(-1), "=.*-1")],
+}
+OUT_OF_RANGE |= dict.fromkeys(("labels_a", "labels_b"), OUT_OF_RANGE["labels"])
+IN_RANGE = {("consecutive", "labels"), ("not small", "max_size"), ("Ising of a graph", "periodic")}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_is_out_of_range_is_refused_by_its_name(call):
+    function, make, names = CALLS[call]
+    for name, kind in parameters_of(function, names):
+        if (call, name) in IN_RANGE or (name, kind) == ("background", "float"):
+            continue
+        for value, words in OUT_OF_RANGE.get(name, ()):
+            with pytest.raises(ValueError, match=f"{name}{words}"):
+                list(function(**{**make(), name: value}))
+
+
+@pytest.mark.parametrize(
+    "call", [call for call, (function, _, names) in CALLS.items() if "seed" in names.split()]
+)
+def test_seeds_are_of_64_bits(call):
+    function, make, _ = CALLS[call]
+    for seed in (0, 2**64 - 1, np.int8(3), np.uint64(2**64 - 1)):
+        function(**{**make(), "seed": seed})
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -332,19 +441,6 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize(
-    "call", [call for call, (function, _, names) in CALLS.items() if "seed" in names.split()]
-)
-def test_seeds_are_of_64_bits(call):
-    function, make, _ = CALLS[call]
-    options = make()
-    for seed in (-1, 2**64, 2**70, np.int64(-1), np.float64(1)):
-        with pytest.raises((TypeError, ValueError), match="seed="):
-            function(**{**options, "seed": seed})
-    for seed in (0, 2**64 - 1, np.int8(3), np.uint64(2**64 - 1)):
-        function(**{**options, "seed": seed})
-
-
 @pytest.mark.parametrize("connection", ["strong", "weak", "STRONG"])
 def test_the_kind_of_components_in_the_place_of_directed_is_refused(connection):
     for graph in (GRAPH, scipy.sparse.csr_array(np.eye(3)), np.eye(3)):
@@ -367,13 +463,7 @@ def test_bools_and_zero_and_one_are_bools(kind):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: conncomp.label(IMAGE, connectivity=True),
-        lambda: conncomp.largest_components(IMAGE, True),
-        lambda: conncomp.remove_small_components(IMAGE, True),
-        lambda: Graph.from_edges([0], [1], True),
-        lambda: generate.line(True),
         lambda: models.Ising(True),
-        lambda: models.Ising((4, 4), seed=True),
         lambda: models.Ising((4, 4), beta=True),
     ],
 )

@@ -2,8 +2,6 @@
 
 import multiprocessing
 import pickle
-import subprocess
-import sys
 import time
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
@@ -20,6 +18,7 @@ from dask.core import flatten
 import conncomp
 from chunked_cases import random_bonds, random_case
 from conncomp.chunked import dask_arrays, labelling, relabelling, stages
+from measured_command import in_python
 
 IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
 
@@ -273,7 +272,5 @@ conncomp.label(numpy.ones((3, 3)))
 conncomp.component_sizes([[1]])
 print("dask" in sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
-    )
+    done = in_python(script)
     assert done.stdout.strip() == "False", done.stderr

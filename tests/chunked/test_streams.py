@@ -201,14 +201,8 @@ def test_bad_slabs(slabs, error, words):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"connectivity": 3}, ValueError, "connectivity=3"),
         ({"connectivity": 1, "structure": np.ones((3, 3), int)}, ValueError, "exclude each other"),
         ({"structure": np.ones((3, 3, 3), int)}, ValueError, "structure has shape"),
-        ({"periodic": (True, False, True)}, ValueError, "periodic="),
-        ({"tolerance": -1}, ValueError, "tolerance=-1"),
-        ({"background": "a"}, TypeError, "background="),
-        ({"spacing": (1, 2, 3)}, ValueError, "spacing="),
-        ({"spacing": 0}, ValueError, "spacing=0"),
     ],
 )
 def test_bad_arguments(options, error, words):

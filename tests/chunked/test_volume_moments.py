@@ -13,7 +13,7 @@ import pytest
 
 import conncomp
 from conncomp.chunked.volumes import volume
-from measured_command import measured
+from measured_command import in_python, measured
 from volume_sources import read_labels, write_zarr
 
 zarr = pytest.importorskip("zarr")
@@ -109,13 +109,7 @@ def test_killed_before_changes_of_files(tmp_path, target, step, after):
     for name, array in (("first", FIRST), ("second", SECOND)):
         np.save(tmp_path / f"{name}.npy", array)
         np.save(tmp_path / f"labels-{name}.npy", conncomp.label(array))
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, target, str(step), str(after)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    done = in_python(KILLED, target, str(step), str(after), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     moments, found = json.loads(done.stdout)
     assert moments > 30

@@ -166,6 +166,3 @@ def test_what_is_refused(tmp_path):
             conncomp.label_file(tmp_path / source, target, **arguments)
     with pytest.raises(ValueError, match="lies in what is labelled"):
         conncomp.label_file(uneven, uneven / "l.npy")
-    for name in ("key", "channel", "threshold", "min_size", "largest"):
-        with pytest.raises(TypeError, match=rf"{name}=\[\] must be"):
-            conncomp.label_file(tmp_path / "v.npy", target, **{name: []})

@@ -90,16 +90,6 @@ def test_thresholds_of_numpy():
     assert above(image, np.int64(2**53 - 1)).tolist() == [True, True]
 
 
-@pytest.mark.parametrize("name", ["state.json", "done.txt"])
-def test_damaged_state(tmp_path, name):
-    source = write_zarr(tmp_path / "v.zarr", VOLUME, (4, 5))
-    with pytest.raises(ZeroDivisionError):
-        conncomp.label_file(source, tmp_path / "l.npy", progress=lambda *_: 1 / 0)
-    (tmp_path / "l.npy.partial" / name).write_text("[3]\n")
-    with pytest.raises(ValueError, match=name):
-        conncomp.label_file(source, tmp_path / "l.npy")
-
-
 @pytest.mark.parametrize("name", ["l.tif", "l.TIFF", "l.h5", "l.png", "l.nii.gz", "l.npz"])
 def test_names_of_other_kinds_of_files_are_no_targets(tmp_path, name):
     """A folder of Zarr of such a name would mislead whoever opens it."""

@@ -158,7 +158,6 @@ def test_bad_arguments(tmp_path):
         ({"memory": -1}, TypeError, "memory=-1"),
         ({"dtype": "f4"}, TypeError, "dtype is float32; labels are integers"),
         ({"dtype": "u1"}, ValueError, "dtype is uint8, too small"),
-        ({"numbering": "x"}, ValueError, "numbering='x'"),
         ({"connectivity": 9}, ValueError, "connectivity=9"),
     ]:
         with pytest.raises(error, match=words):

@@ -237,6 +237,9 @@ def check_refused(result, words):
     assert not list(Path().glob(".*"))
 
 
+BASE = "pairs/* --left l --right r"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -255,19 +258,16 @@ def check_refused(result, words):
             "pairs/* --left l --right q",
             "pairs/a.parquet: --right 'q': it has no column of that name",
         ),
+        (f"{BASE} --weight q --threshold 1", "--weight 'q': it has no column of that name, but"),
+        (f"{BASE} --threshold 1", "--threshold is for --weight; give both"),
+        (f"{BASE} --max-size 1", "--max-size is for --weight; give both"),
+        (f"{BASE} --header", "--header is for CSV and TSV; leave it out"),
+        (f"{BASE} --no-header", "--no-header is for CSV and TSV; leave it out"),
+        (f"{BASE} --weight w --threshold x", "'x' is no number"),
+        (f"{BASE} --weight w --threshold 1,1", "--threshold [1.0, 1.0] must be"),
+        (f"{BASE} --weight w --threshold nan", "none of them NaN"),
         (
-            "pairs/* --left l --right r --weight q --threshold 1",
-            "--weight 'q': it has no column of that name, but",
-        ),
-        ("pairs/* --left l --right r --threshold 1", "--threshold is for --weight; give both"),
-        ("pairs/* --left l --right r --max-size 1", "--max-size is for --weight; give both"),
-        ("pairs/* --left l --right r --header", "--header is for CSV and TSV; leave it out"),
-        ("pairs/* --left l --right r --no-header", "--no-header is for CSV and TSV; leave it out"),
-        ("pairs/* --left l --right r --weight w --threshold x", "'x' is no number"),
-        ("pairs/* --left l --right r --weight w --threshold 1,1", "--threshold [1.0, 1.0] must be"),
-        ("pairs/* --left l --right r --weight w --threshold nan", "none of them NaN"),
-        (
-            "pairs/* --left l --right r --weight w --threshold 1,2 --max-size 3",
+            f"{BASE} --weight w --threshold 1,2 --max-size 3",
             "max_size takes one threshold; call once for each",
         ),
         ("pairs/* --left l --right w", "'l' of pairs/a.parquet of type int64 and column 'w'"),
@@ -276,18 +276,12 @@ def check_refused(result, words):
             "text.parquet --left l --right r --max-size 2 --weight r",
             "text.parquet: column 'r': weights are of",
         ),
-        ("pairs/* --left l --right r -o pairs/a.parquet", "are the same file"),
-        ("pairs/* --left l --right r -o out.xlsx", "'out.xlsx' does not end in .parquet"),
-        ("pairs/* --left l --right r -o no/out.csv", "there is no directory 'no'"),
-        ("pairs/* --left l --right r --nodes none", "'none' does not exist"),
-        (
-            "pairs/* --left l --right r --nodes text.parquet --node q",
-            "--node 'q': it has no column",
-        ),
-        (
-            "pairs/* --left l --right r --nodes text.parquet",
-            "column 'l' of text.parquet of type str",
-        ),
+        (f"{BASE} -o pairs/a.parquet", "are the same file"),
+        (f"{BASE} -o out.xlsx", "'out.xlsx' does not end in .parquet"),
+        (f"{BASE} -o no/out.csv", "there is no directory 'no'"),
+        (f"{BASE} --nodes none", "'none' does not exist"),
+        (f"{BASE} --nodes text.parquet --node q", "--node 'q': it has no column"),
+        (f"{BASE} --nodes text.parquet", "column 'l' of text.parquet of type str"),
         (
             "junk --left l --right r",
             "junk: its name does not say what it is; give --format, one of",
@@ -295,14 +289,8 @@ def check_refused(result, words):
         ("junk --left l --right r --format parquet", "junk: Parquet magic bytes not found"),
         ("junk --format dups", "junk: its 13 bytes are no multiple of 16"),
         ("lists.parquet --left l --right r", "whose values cannot be compared as ids"),
-        (
-            "pairs/* --left l --right r --memory much",
-            "--memory 'much' is no number of bytes such as",
-        ),
-        (
-            "pairs/* --left l --right r --memory 50M",
-            "there is too little memory to begin, which takes",
-        ),
+        (f"{BASE} --memory much", "--memory 'much' is no number of bytes such as"),
+        (f"{BASE} --memory 50M", "there is too little memory to begin, which takes"),
         ("uuid.parquet --left l --right r -o out.csv", "out.csv: "),
     ],
 )

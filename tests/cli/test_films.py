@@ -41,20 +41,24 @@ def labels_in(path):
         return opened[...]
 
 
-def test_films_are_labelled_frame_by_frame(kind, report):
+def test_films_are_labelled_frame_by_frame(kind, report, run):
     name = written(kind)
     found = report("label", name, "-o", "o.npy")
     np.testing.assert_array_equal(conncomp.read_image("o.npy"), APART)
     assert (found["axes"], found["separate"], found["batch_axes"]) == ("TYX", [0], 1)
     assert found["components"] == sum(int(frame.max()) for frame in APART)
     assert found["connectivity"] == 2
+    shown = run("label", name, "-o", "p.npy").stdout
+    assert re.search(r"axes +TYX; each of the 5 images along T alone", shown)
 
 
-def test_films_are_joined_when_asked_to(kind, report):
+def test_films_are_joined_when_asked_to(kind, report, run):
     name = written(kind)
     found = report("label", name, "-o", "o.npy", "--join-time")
     np.testing.assert_array_equal(conncomp.read_image("o.npy"), JOINED)
     assert (found["axes"], found["separate"], found["components"]) == ("TYX", [], JOINED.max())
+    shown = run("label", name, "-o", "p.npy", "--join-time").stdout
+    assert re.search(r"axes +TYX; one image", shown)
 
 
 def test_volumes_have_no_time_to_join(kind, report, run):
@@ -71,14 +75,6 @@ def test_volumes_have_no_time_to_join(kind, report, run):
         assert "--join-time" in result.stderr or "join_time" in result.stderr
         assert "none of time" in result.stderr or "does not tell its axes" in result.stderr
     assert not Path("p.npy").exists()
-
-
-def test_the_report_names_the_axes(kind, run):
-    name = written(kind)
-    words = run("label", name, "-o", "o.npy").stdout
-    assert re.search(r"axes +TYX; each of the 5 images along T alone", words)
-    words = run("label", name, "-o", "p.npy", "--join-time").stdout
-    assert re.search(r"axes +TYX; one image", words)
 
 
 def test_tables_have_a_column_of_frames(kind, report):

@@ -29,6 +29,7 @@ from conncomp.cli.measure import tables
 from conncomp.cli.measure.options import filled
 from conncomp.files.parts import locked
 from conncomp.generate import blobs
+from measured_command import in_python
 
 DEFAULTS = ["label", "num_pixels", "area", "bbox", "centroid"]
 PLATE = "measure", "plate", "--threshold", 99, "-o", "c.parquet"
@@ -611,7 +612,7 @@ def test_a_table_that_has_no_room(plate, name):
         conncomp.write_image(f"plate/b{k}.tif", points)
     words = ["measure", "plate", "--threshold", "99", "--connectivity", "1", "-o", name]
     program = LIMITED.format(limit=5 << 18) + PROGRAM.format(words)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = in_python(program)
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert "File too large" in done.stderr
     assert done.stderr.count("\n") == 1

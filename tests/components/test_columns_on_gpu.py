@@ -12,7 +12,7 @@ from conncomp.components.columns.properties import PROPERTIES
 from conncomp.kernels.cuda import workspace
 from conncomp.kernels.cuda.components import configurations, measures, moments
 from conncomp.kernels.cuda.components.runs import find_runs
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -229,10 +229,3 @@ def test_labels_that_change_meanwhile(shape):
     with written_by_another_thread((labels, changes)), np.errstate(all="ignore"):
         for _ in range(3):
             measure_all(HostGpu(), labels, image)
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "changing or moments_of_more or one_noise")

@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.components import shapes, tables
 from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import HostCuPyGpu, check_functions, place_on, place_on_host
 from stand_in import Array
 
@@ -305,14 +305,6 @@ def test_bad_numbers(cupy):
 def test_colours_need_main_memory(cupy):
     with pytest.raises(TypeError, match="labels lies in GPU memory"):
         conncomp.colour_components(cupy.asarray(np.ones((2, 2), int)))
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = "test_hard_labels and (noise-0 or noise--1) or test_members_by_parts and 0-1000"
-    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.gpu

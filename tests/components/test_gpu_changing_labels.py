@@ -16,7 +16,7 @@ from conncomp.kernels.cuda.components.tables import (
     list_members,
     replace_labels,
 )
-from host_cuda.host_gpu import AVAILABLE, check_sanitized
+from host_cuda.host_gpu import AVAILABLE
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -74,8 +74,3 @@ def test_changes_during_launches(tool):
     with written_by_another_thread((array, [right, *labels(SHAPE).values()])):
         for seed in range(3):
             TOOLS[tool](ChangingGpu(seed=seed), array, empty, rows)
-
-
-@pytest.mark.soak
-def test_sanitized():
-    check_sanitized("address", __file__, "test_changes")

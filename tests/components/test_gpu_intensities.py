@@ -19,7 +19,7 @@ from conncomp.components.columns import measuring
 from conncomp.components.columns.intensities import check_image
 from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.runs import find_runs
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
+from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HostCuPyGpu, place_on, place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -201,14 +201,6 @@ def test_labels_that_change(during):
                 measure(ChangingGpu(seed=seed), array, image, known)
         return
     change_between_launches(lambda gpu: measure(gpu, array, image, known), array, wrong)
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = "test_labels_that_change" if sanitizer == "address" else "test_interleavings and 0"
-    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.gpu

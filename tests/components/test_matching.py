@@ -109,14 +109,9 @@ def test_scores_of_equal_halves():
 
 ERRORS = [
     (([[1, 2]], [[1], [2]]), {}, ValueError, "labels_b has shape (2, 1); it must have that of"),
-    (([[1.0]], [[1]]), {}, TypeError, "labels_a"),
-    (([[1]], [[1.0]]), {}, TypeError, "labels_b"),
-    (([[1]], [[-3]]), {}, ValueError, "labels_b holds -3"),
     (([[1]], [[2**40]]), {}, ValueError, "labels_b holds 1099511627776, too large for its 1"),
     (([1], [1]), {}, ValueError, "background has to be given"),
     ((1, 1), {}, ValueError, "labels_a is a scalar"),
-    (([[1]], [[1]]), {"background": 3}, ValueError, "background=3 must be 0, -1 or None"),
-    (([[1]], [[1]]), {"batch_axes": 2}, ValueError, "batch_axes=2"),
 ]
 
 
@@ -126,11 +121,9 @@ def test_errors(sides, options, error, message):
         conncomp.match_labels(*sides, **options)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "error"), [(1.5, ValueError), (-1, ValueError), ("x", TypeError)]
-)
-def test_thresholds(threshold, error):
-    with pytest.raises(error, match="threshold"):
+@pytest.mark.parametrize("threshold", [1.5, -1])
+def test_thresholds(threshold):
+    with pytest.raises(ValueError, match="threshold"):
         conncomp.match_labels([[1]], [[1]]).scores(threshold)
 
 

@@ -22,7 +22,7 @@ from conncomp.grid import answers, array
 from conncomp.kernels.cuda.components import contacts as driver
 from conncomp.kernels.neighbourhood import Neighbourhood
 from contacts_reference import check_contacts, contacts_by_loops
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import check_functions, place_on_host
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -155,13 +155,6 @@ def test_tables_grow(bits, shape, values):
         check_contacts(
             measured, contacts_by_loops(labels, 0, periodic=periodic), [1.0] * len(shape)
         )
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_tables_grow and shape0-5-3")
 
 
 @pytest.mark.gpu

@@ -82,7 +82,6 @@ def test_spacing(labels, lengths, axes):
     [
         ((1,), ValueError, r"spacing=\(1,\) has 1 lengths; .* each of the 2 axes of an item"),
         ((1, 2, 3), ValueError, "each of the 2 axes"),
-        ((), ValueError, r"spacing=\(\) has 0 lengths"),
         ((1, 0), ValueError, r"spacing=\(1, 0\) must be positive and finite"),
         ((-1, 1), ValueError, r"spacing=\(-1, 1\) must be"),
         ((1, math.inf), ValueError, r"spacing=\(1, inf\)"),
@@ -91,9 +90,6 @@ def test_spacing(labels, lengths, axes):
         ((1, 1e300), ValueError, r"spacing=\(1, 1e\+300\): volumes and moments have no room"),
         ((1e160, 1e-160), ValueError, "use another unit"),
         ((1e-170, 1), ValueError, "use another unit"),
-        (0, ValueError, "spacing=0 must be positive"),
-        (math.nan, ValueError, "spacing=nan must be positive"),
-        ("12", TypeError, "spacing='12' must be a number"),
         ((1, "2"), TypeError, r"spacing\[1\]='2' must be a number"),
     ],
 )
@@ -107,8 +103,6 @@ def test_spacing_is_of_the_axes_of_items():
         conncomp.component_statistics(
             np.ones((2, 3), int), spacing=(1, 1), background=0, batch_axes=1
         )
-    with pytest.raises(TypeError, match=r"surfaces=an array of .* must be True or False"):
-        conncomp.component_statistics(np.ones((2, 3), int), surfaces=np.ones(2))
 
 
 @pytest.mark.parametrize("shape", [(40, 50), (14, 20, 17)])

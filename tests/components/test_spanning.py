@@ -42,15 +42,6 @@ def test_batches():
         assert not spans[n][len(alone) :].any()
 
 
-def test_roots_and_graphs():
-    roots = np.array([[0, -1], [0, 3]])
-    spans = conncomp.component_spans(roots, background=-1)
-    np.testing.assert_array_equal(spans[0], [True, False])
-    np.testing.assert_array_equal(spans[3], [False, False])
-    spans = conncomp.component_spans([[0, 1], [0, 1]], background=None)
-    np.testing.assert_array_equal(spans, [[True, False], [True, False]])
-
-
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (4, 0, 2)])
 def test_empty(shape):
     spans = conncomp.component_spans(np.zeros(shape, int), background=0)

@@ -12,7 +12,7 @@ from conncomp import _arrays
 from conncomp.components.columns.properties import OF_SUMS, PROPERTIES
 from conncomp.kernels.cuda.components import measures, tile_sums
 from conncomp.kernels.cuda.launcher import COUNT
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -336,9 +336,3 @@ def test_labels_that_change_meanwhile():
 def test_sides_and_words_are_those_of_the_kernels():
     assert COUNT.itemsize == 8
     assert [np.prod(sides) for sides in tile_sums.SIDES.values()] == [256 * 32] * 2
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "changing or more_labels")

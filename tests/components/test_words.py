@@ -116,8 +116,6 @@ def test_moments_that_are_left_out():
         for name in ("labels", "sizes", "bounding_boxes", "centroids", "batch"):
             np.testing.assert_array_equal(getattr(without, name), getattr(plain, name))
         assert without.moments.shape == (0, *plain.moments.shape[1:])
-    with pytest.raises(TypeError, match=r"moments=an array of .* must be True or False"):
-        conncomp.component_statistics(labels, moments=np.array([True, False]))
 
 
 def test_labels_that_another_thread_changes(restore_threads):

@@ -16,6 +16,7 @@ from conncomp.files import access, parts
 from conncomp.files.parts import whole
 from conncomp.io import atomic_path
 from conncomp.models.checkpoint import write_checkpoint
+from measured_command import in_python
 
 
 def test_writes_and_replaces(tmp_path):
@@ -209,9 +210,7 @@ for name in ("a.npy", "a.npz", "a.tif", "a.png"):
 
 def test_a_disk_that_fills_up(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"old")
-    result = subprocess.run(
-        [sys.executable, "-c", LIMITED], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
+    result = in_python(LIMITED, cwd=tmp_path)
     names = [f"{name} File too large" for name in ("a.npy", "a.npz", "a.tif", "a.png")]
     assert (result.stdout.splitlines(), result.stderr) == (names, "")
     assert os.listdir(tmp_path) == ["a.npy"]

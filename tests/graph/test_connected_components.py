@@ -525,7 +525,3 @@ def test_no_arcs(num_vertices):
             assert count == num_vertices
             assert sorted(labels) == list(range(num_vertices))
             assert labels.dtype == np.int32
-
-
-def test_repr():
-    assert repr(Graph.from_edges([0], [2])) == "Graph(num_vertices=3, num_arcs=1)"

@@ -30,7 +30,7 @@ from hard_graphs import (
     shuffled,
     star,
 )
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
+from host_cuda.host_gpu import AVAILABLE, HostGpu, interleavings
 from reference import components_by_search, consecutive
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -45,11 +45,6 @@ CASES.append(("soman", {"jump": "end", "writes": "outermost"}))
 CASES += [("vertex-propagation", {"rows": rows, "block": 64}) for rows in ("shared", "sorted")]
 CASES += [(name, {"block": 32}) for name in ("edge-propagation", "vertex-propagation", "bfs")]
 CASES += [(name, {"block": 512}) for name in ("edge-propagation", "vertex-propagation", "bfs")]
-# One graph with something for each kernel: in all of them the sanitizers take minutes.
-SANITIZED = """
-    test_number or test_check or test_list_of_edges or test_a_last_word_of_few_vertices
-    or test_hubs and both or test_hard_graphs and sorts
-"""
 
 
 def fill(gpu, algorithm, graph, index=np.int32, **options):
@@ -227,14 +222,6 @@ def check_default(src, dst, n, form):
     for seed in interleavings(3):
         roots, _ = fill(HostGpu(seed=seed), "auto", from_arcs(src, dst, n, form))
         np.testing.assert_array_equal(roots, expected)
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = " ".join(SANITIZED.split())
-    check_sanitized(sanitizer, __file__, chosen)
 
 
 @host

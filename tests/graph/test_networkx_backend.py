@@ -6,10 +6,8 @@ import json
 import math
 import os
 import random
-import subprocess
-import sys
-import threading
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise
 from time import perf_counter
@@ -25,6 +23,7 @@ from conncomp.networkx import conversion
 from conncomp.networkx.conversion import FEWEST_NODES, ConvertedGraph
 from dealt import examples
 from fuzz.networkx_graphs import DIRECTED, KINDS, UNDIRECTED
+from measured_command import in_python
 
 TREES = [nx.minimum_spanning_tree, nx.maximum_spanning_tree]
 TREE_EDGES = [nx.minimum_spanning_edges, nx.maximum_spanning_edges]
@@ -447,16 +446,9 @@ def test_hashes_that_fail():
 def test_threads():
     graph = nx.gnm_random_graph(3000, 4000, seed=1)
     expected = by_networkx("connected_components", graph)
-    results = []
-    threads = [
-        threading.Thread(target=lambda: results.append(by_conncomp("connected_components", graph)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == 4 * [expected]
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda graph: by_conncomp("connected_components", graph), 4 * [graph])
+        assert list(results) == 4 * [expected]
 
 
 ARGUMENTS = [
@@ -540,6 +532,5 @@ connected = nx.is_connected(graph)
 print(json.dumps([before, connected, "conncomp" in graph.__networkx_cache__["backends"]]))
 """
     environment = os.environ | {"NETWORKX_BACKEND_PRIORITY": "conncomp"}
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = in_python(script, env=environment, check=True)
     assert json.loads(done.stdout) == [False, True, True]

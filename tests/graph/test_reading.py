@@ -387,20 +387,6 @@ def test_ids_are_what_is_annotated(tmp_path, case):
     assert set(kinds) == {np.int64, np.str_}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"compact_ids": np.arange(2)}, "compact_ids=an array of .* must be True or False"),
-        ({"progress": 3}, "progress=3 must be a function"),
-        ({"progress": []}, r"progress=\[\] must be a function"),
-    ],
-)
-def test_options_of_other_types(tmp_path, options, message):
-    path = put(tmp_path, "a.txt", "0 1\n")
-    with pytest.raises(TypeError, match=message):
-        Graph.read(path, **options)
-
-
 def test_ids_up_to_the_largest_int64(tmp_path):
     largest = 2**63 - 1
     path = put(tmp_path, "a.txt", f"5 {largest}\n7 5\n")
@@ -1350,8 +1336,6 @@ def test_a_header_is_read_as_one(tmp_path):
     assert arcs_of(Graph.read(put(tmp_path, "g.csv", "node,node\n0,1\n"))) == [(0, 1)]
     with pytest.raises(ValueError, match=r"header=True is for the format csv, but .* edge-list"):
         Graph.read(put(tmp_path, "a.txt", "0 1\n"), header=True)
-    with pytest.raises(TypeError, match="header="):
-        Graph.read(numbers, header=np.arange(2))
 
 
 def test_arrays_of_names_are_bounded(tmp_path, monkeypatch):

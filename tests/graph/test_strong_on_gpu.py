@@ -9,7 +9,7 @@ from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.edges import list_arcs
 from conncomp.kernels.cuda.launcher import recorded_launches
 from graph.test_strong_components import many_digraphs
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized, interleavings
+from host_cuda.host_gpu import AVAILABLE, HostGpu, interleavings
 from reference import strong_components_by_tarjan
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -457,15 +457,6 @@ def test_a_symmetric_graph_has_weak_components(monkeypatch):
     rows._parts.symmetric = True
     monkeypatch.setattr(strong_components, "KERNELS", None)  # which it would have to load
     check(HostGpu(), "auto", rows, expected_of(graph))
-
-
-# One digraph with something for each kernel: in all of them the sanitizers take minutes.
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    tests = "(test_digraphs or test_what_sweeps) and hubs and not hubs-arcs"
-    check_sanitized(sanitizer, __file__, tests)
 
 
 @pytest.mark.gpu

@@ -10,7 +10,7 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.links import values_above
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import CahnHilliard
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -51,13 +51,6 @@ def test_equals_label_of_what_is_above(seed, dtype, numbering):
     )
     np.testing.assert_array_equal(labels, expected)
     np.testing.assert_array_equal(counts, np.reshape(number, -1))
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_equals_label_of_what_is_above and ([0- or [4-)")
 
 
 @pytest.mark.gpu

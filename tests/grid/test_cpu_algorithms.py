@@ -61,18 +61,6 @@ def test_no_elements(case):
         assert count == 0
 
 
-@pytest.mark.parametrize("algorithm", ON_CPU)
-def test_options_are_checked(algorithm):
-    with pytest.raises(TypeError, match=f"algorithm='{algorithm}' has no option 'sweeps'"):
-        label([1], algorithm=algorithm, sweeps=3)
-
-
-def test_choices_of_tiles_are_checked():
-    for wrong in ({"local": "dfs"}, {"merge": "glue"}, {"tile": 5}):
-        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}="):
-            label([1], algorithm="tiles", **wrong)
-
-
 def test_an_interrupt_ends_raster_scans():
     image, start = generate.patterns.spiral(3000), perf_counter()
     with interrupted_after(0.3):

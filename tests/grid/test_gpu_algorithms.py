@@ -24,7 +24,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from dealt import SOAK, dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reference import (
     consecutive,
     label_by_bonds,
@@ -521,38 +521,12 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
         np.testing.assert_array_equal(roots, label_by_flood_fill(first, connectivity=1))
 
 
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = "test_small_images and not auto or test_numbering_and and noise"
-    bonds = "test_bonds and 33 and True"
-    if sanitizer == "thread":  # to which links, indices and ranks are as any others
-        chosen += f" or {bonds}"
-    elif SOAK:
-        chosen = f"test_small and not auto or test_numbering_and or {bonds}"
-    else:  # where tiles lie, and items, is found in one place for all ways
-        batches = "test_small_batches and (equivalence or union-find)"
-        chosen += f" or {bonds} and not tiles or {batches}"
-    check_sanitized(sanitizer, __file__, chosen)
-
-
 @pytest.mark.parametrize(
     ("algorithm", "options", "error", "message"),
     [
-        ("label-equivalence", {"block": (8, 8)}, ValueError, r"block=\(8, 8\) is not one of"),
-        ("label-equivalence", {"cells": 2}, ValueError, "cells=2"),
         ("label-equivalence", {"cells": 4}, ValueError, r"cells=4 .* block=\(32, 6\)"),
-        ("label-equivalence", {"cells": "4"}, TypeError, "cells='4'"),
-        ("tiles", {"local": "dfs"}, ValueError, "local='dfs' is not one of 'self-lab"),
-        ("tiles", {"merge": "none"}, ValueError, "merge='none' is not one of 'sewing'"),
-        ("tiles", {"tile": 12}, ValueError, "tile=12"),
-        ("tiles", {"tile": 16.0}, TypeError, r"tile=16\.0"),
-        ("tiles", {"sites": 2}, ValueError, "sites=2"),
         ("tiles", {"sites": 1, "tile": 64}, ValueError, "sites=1 and tile=64 make 4096 threads"),
         ("tiles", {"sites": 4, "local": "bfs"}, ValueError, "sites=4 is for .*'bfs'"),
-        ("tiles", {"trees": "rank"}, ValueError, "trees='rank' is not one of None, 'size'"),
-        ("tiles", {"paths": "halved"}, ValueError, "paths='halved' is not one of None, 'kept'"),
         (
             "tiles",
             {"local": "bfs", "merge": "relaxation", "paths": "kept"},

@@ -9,7 +9,7 @@ from conncomp.kernels.cuda.grid import bundle_tiles, tiled_bricks, tiled_element
 from dealt import SOAK
 from gpu_arrays import check_bricks, describe, label_on_gpu, modules_of_first_call
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reference import label_by_neighbour_pairs
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -178,11 +178,3 @@ def test_changes_between_launches(at, numbering):
         return
     first = (np.random.default_rng(2).random((20, 35, 70)) < 0.1).astype(np.uint8)
     label_while_changed(first, at, launches, 3, numbering)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    by_numbers = "changes and consecutive"
-    chosen = {"address": f"({by_numbers}) or several", "thread": "several or (noise and 33)"}
-    check_sanitized(sanitizer, __file__, chosen[sanitizer])

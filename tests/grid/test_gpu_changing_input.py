@@ -21,9 +21,8 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from conncomp.kernels.cuda.grid.tiling import tiling
 from conncomp.kernels.cuda.launcher import launch
-from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, check_sanitized, interleavings
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, interleavings
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -136,9 +135,3 @@ def test_values_that_no_longer_equal_themselves():
     table["foreground"], table["comparison"] = every_bit.ctypes.data, by_values.ctypes.data
     launch(kernel, (2, 32), tiles, image.values, table[()], entry)
     np.testing.assert_array_equal(entry, np.arange(image.size))
-
-
-@pytest.mark.soak
-def test_sanitized():
-    between = "between or " if SOAK else ""  # all that is ahead of any launch
-    check_sanitized("address", __file__, f"test_changes and ({between}ahead or during)")

@@ -10,7 +10,7 @@ from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 from dealt import SOAK
 from gpu_arrays import check_both_numberings, check_written_one_by_one, describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reference import label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -237,14 +237,3 @@ def test_alignment(offset):
     ]
     gpu = HostGpu(multiprocessors=1)
     check_written_one_by_one(gpu, image, label_by_neighbour_pairs(image))
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    noises, offsets = "small-75x320 or few and 9x20x96", "test_alignment and 1"
-    if SOAK:
-        noises, offsets = "(small or few) and (75x320 or 9x20x96)", "test_alignment"
-    chosen = f"test_noise and ({noises}) or {offsets} or test_items and small"
-    check_sanitized(sanitizer, __file__, chosen)

@@ -7,7 +7,7 @@ from conncomp import Workspace, generate, label
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
 from gpu_arrays import check_written_one_by_one, describe, label_on_gpu, noise_of_kinds
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -141,11 +141,3 @@ def test_who_is_taken(monkeypatch):
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 64)
     item_runs.takes.cache_clear()
     assert [taken(image[:, first:]) for first in (0, 1)] == [True, False]
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(
-        sanitizer, __file__, "(test_noise and 67) or test_patterns or small_square and 31"
-    )

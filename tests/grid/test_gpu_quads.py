@@ -7,7 +7,7 @@ from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from gpu_arrays import check_both_numberings, check_written_one_by_one, describe, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
 from reference import label_by_neighbour_pairs
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -166,9 +166,3 @@ def test_who_is_taken(monkeypatch):
     monkeypatch.setattr(tiled_quads, "LEAST_FILLED", 0.9)
     tiled_quads.takes.cache_clear()
     assert taken(image) == "elements"
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "(test_noise and 33) or test_patterns or test_items")

@@ -9,7 +9,7 @@ from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
 from dealt import SOAK
 from gpu_arrays import check_bricks, describe, modules_of_first_call
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
+from host_cuda.host_gpu import AVAILABLE
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -152,9 +152,3 @@ def test_changes_between_launches(at):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""
     first = np.random.default_rng(2).integers(0, 4, (70, 140)).astype(np.int32)
     label_while_changed(first, at, 7, 2)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_changes or test_patterns or taken")

@@ -11,7 +11,7 @@ from conncomp.kernels.cuda.grid import run_tiles, tiled_elements
 from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu, noise_of_kinds
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
 from reference import label_by_neighbour_pairs
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -183,10 +183,3 @@ def test_changes_between_launches(at, numbering):
         return
     first = np.random.default_rng(2).integers(0, 4, (20, 20, 70)).astype(np.uint8)
     label_while_changed(first, at, 3 if numbering == "roots" else 5, 1, numbering)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = {"address": "test_changes or many_runs", "thread": "many_runs or (noise and 33)"}
-    check_sanitized(sanitizer, __file__, chosen[sanitizer])

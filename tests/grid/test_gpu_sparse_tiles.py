@@ -7,7 +7,7 @@ from changing_memory import label_while_changed
 from conncomp import generate
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from gpu_arrays import check_bricks
-from host_cuda.host_gpu import AVAILABLE, check_sanitized
+from host_cuda.host_gpu import AVAILABLE
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -102,8 +102,3 @@ def test_patterns():
 def test_changes_between_launches(at):
     """Of values, and of labels that are entries: any answer, but no access out of bounds."""
     label_while_changed(noise(2, (128, 256), 0.1).astype(np.uint8), at, 3, 2)
-
-
-@pytest.mark.soak
-def test_sanitized():
-    check_sanitized("address", __file__, "test_changes or test_patterns")

@@ -1,6 +1,6 @@
 """Images of a kind that `label` has met on the CPU: their labels are those of a flood fill."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -186,17 +186,6 @@ def test_more_kinds_than_are_kept(monkeypatch, kinds):
 
 def test_several_threads():
     images = [np.eye(k % 7 + 2, dtype=np.uint8) for k in range(50)]
-    wrong = []
-
-    def work():
-        for image in images:
-            labels = label(image, connectivity=1)
-            if not np.array_equal(np.diag(labels), np.arange(1, len(image) + 1)):
-                wrong.append(image.shape)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(4) as pool:
+        for labels in pool.map(lambda image: label(image, connectivity=1), 4 * images):
+            np.testing.assert_array_equal(np.diag(labels), np.arange(1, len(labels) + 1))

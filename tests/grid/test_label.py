@@ -136,20 +136,6 @@ def test_background(image, background, expected):
     np.testing.assert_array_equal(label(image, background), expected)
 
 
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 4)])
-@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
-def test_no_elements(shape, numbering):
-    labels, num = label(np.zeros(shape), return_num=True, numbering=numbering, periodic=True)
-    assert labels.shape == shape
-    assert labels.dtype == np.int32
-    assert num == 0
-
-
-def test_lists():
-    np.testing.assert_array_equal(label([1, 1, 0, 2]), [1, 1, 0, 2])
-    np.testing.assert_array_equal(label([[1.5, 1.25]]), [[1, 2]])
-
-
 def test_names_of_the_first_argument():
     image = np.array([[1, 0, 2]])
     for labels in (label(image), label(label_image=image), label(image=image)):
@@ -223,12 +209,6 @@ def test_masked_elements_are_background(image, seed, background):
     assert type(roots) is np.ndarray
     np.testing.assert_array_equal(roots, label_by_flood_fill(masked, background))
     np.testing.assert_array_equal(image, before)
-
-
-def test_nothing_masked():
-    image = np.ma.masked_array([1, 0, 2])
-    np.testing.assert_array_equal(label(image), [1, 0, 2])
-    np.testing.assert_array_equal(label(np.ma.masked_array([1, 2], [True, True])), [0, 0])
 
 
 LABEL_DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
@@ -433,19 +413,6 @@ def test_equals_scikit_image_but_for_what_is_documented(dtype, shape, background
         expected = consecutive(roots_of_labels(expected, background=0), first=1)
     labels = label(image, background, connectivity=connectivity)
     np.testing.assert_array_equal(labels, expected)
-
-
-def test_bool_images_with_other_backgrounds_are_not_as_scikit_image_has_them():
-    image = np.array([[True, False]])
-    assert skimage.measure.label(image, -1).tolist() == [[1, 0]]
-    assert skimage.measure.label(image.astype(int), -1).tolist() == [[1, 2]]
-    assert label(image, -1).tolist() == [[1, 2]]
-
-
-def test_floats_are_not_truncated_as_by_scikit_image():
-    image = np.random.default_rng(5).integers(1, 4, (30, 40)) / 4
-    expected = skimage.measure.label((4 * image).astype(int))
-    np.testing.assert_array_equal(label(image), expected)
 
 
 @pytest.mark.parametrize(("connectivity", "name"), [(1, 6), (2, 18), (3, 26)])

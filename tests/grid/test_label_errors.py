@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pandas
 import pytest
-import scipy.sparse
 import sparse
 import xarray
 from scipy import ndimage
@@ -14,6 +13,7 @@ from conncomp import label
 from conncomp.kernels.cuda import launcher
 
 IMAGE = np.eye(3, 4)
+ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
 
 
 class OnGPU:
@@ -30,15 +30,17 @@ def huge(*shape):
     return np.broadcast_to(np.uint8(1), shape)
 
 
+class Stubborn:
+    """An object that fails to become an array, as a tensor of PyTorch that is on no CPU does."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("cannot be an array")
+
+
 @pytest.mark.parametrize(
     ("image", "error", "message"),
     [
         (np.zeros(3, complex), TypeError, "image is of dtype complex128"),
-        (
-            np.zeros(3, object),
-            TypeError,
-            r"label_image is an array of Python objects; .*\.astype\(\)",
-        ),
         (None, TypeError, "label_image is a NoneType; it must be of bool"),
         ([[1, 2], [3]], ValueError, "cannot make an array of label_image, a list: .*inhomogeneous"),
         (["a", "b"], TypeError, "image is of dtype <U1"),
@@ -49,35 +51,22 @@ def huge(*shape):
         (5, ValueError, "image is a scalar"),
         (np.float32(5), ValueError, "image is a scalar"),
         (np.array(5), ValueError, "image is a scalar"),
+        (sparse.COO(IMAGE), TypeError, r"a COO of sparse, which is sparse; .*\.todense\(\)"),
+        (
+            xarray.Dataset({"a": ("x", [1])}),
+            TypeError,
+            "a Dataset of xarray, which holds several arrays; give one of them",
+        ),
+        (
+            pandas.DataFrame({"a": [1], "b": ["x"]}),
+            TypeError,
+            r"a DataFrame; it must be .*\.astype\(\)",
+        ),
+        (Stubborn(), TypeError, "cannot make an array of label_image, a Stubborn: cannot be an"),
     ],
 )
 def test_image(image, error, message):
     with pytest.raises(error, match=message):
-        label(image)
-
-
-class Stubborn:
-    """An object that fails to become an array, as a tensor of PyTorch that is on no CPU does."""
-
-    def __array__(self, dtype=None, copy=None):
-        raise RuntimeError("cannot be an array")
-
-
-@pytest.mark.parametrize(
-    ("image", "message"),
-    [
-        (scipy.sparse.csr_array(IMAGE), r"a csr_array of scipy, which is sparse; .*\.toarray\(\)"),
-        (sparse.COO(IMAGE), r"a COO of sparse, which is sparse; .*\.todense\(\)"),
-        (
-            xarray.Dataset({"a": ("x", [1])}),
-            "a Dataset of xarray, which holds several arrays; give one of them",
-        ),
-        (pandas.DataFrame({"a": [1], "b": ["x"]}), r"a DataFrame; it must be .*\.astype\(\)"),
-        (Stubborn(), "cannot make an array of label_image, a Stubborn: cannot be an array"),
-    ],
-)
-def test_arrays_of_other_libraries(image, message):
-    with pytest.raises(TypeError, match=message):
         label(image)
 
 
@@ -121,9 +110,7 @@ def test_dtypes_that_are_too_small(numbering):
     ("arguments", "error", "message"),
     [
         ({"connectivity": 0}, ValueError, "connectivity=0"),
-        ({"connectivity": -1}, ValueError, "connectivity=-1"),
         ({"connectivity": 3}, ValueError, "connectivity=3 .* 2"),
-        ({"connectivity": 1.5}, TypeError, "connectivity=1.5"),
         ({"connectivity": np.float32("nan")}, TypeError, "connectivity=.*nan"),
         ({"connectivity": math.inf}, TypeError, "connectivity=inf"),
         ({"connectivity": 4}, ValueError, "connectivity=4 .*for 4 neighbours it is 1"),
@@ -133,33 +120,18 @@ def test_dtypes_that_are_too_small(numbering):
         ({"neighbors": 4}, TypeError, "no argument 'neighbors'; connectivity=1 stands for"),
         ({"out_dtype": "u2"}, TypeError, "no argument 'out_dtype'; dtype="),
         ({"periodic_boundary": True}, TypeError, "no argument 'periodic_boundary'; periodic="),
-        ({"label_image": IMAGE}, TypeError, "label_image"),
-        ({"image": IMAGE}, TypeError, "got 'image' besides 'label_image'"),
-        ({"periodic": "all"}, TypeError, "periodic='all' must be True for all axes"),
-        ({"connectivity": "1"}, TypeError, "connectivity='1'"),
         (
             {"periodic": [True]},
             ValueError,
             r"periodic=\[True\] has 1 entries; label_image has 2 axes",
         ),
-        ({"periodic": (True, False, True)}, ValueError, "periodic=.* has 3 entries"),
-        ({"periodic": ()}, ValueError, r"periodic=\(\) has 0 entries"),
-        ({"periodic": (1, 0)}, TypeError, r"periodic=\(1, 0\)"),
-        ({"periodic": ("yes", "no")}, TypeError, "periodic=.*yes"),
         ({"periodic": [[True, False]] * 2}, TypeError, "periodic="),
-        ({"periodic": 1}, (TypeError, ValueError), "periodic=1"),
-        ({"periodic": None}, (TypeError, ValueError), "periodic=None"),
-        ({"background": "0"}, TypeError, "background='0'"),
-        ({"background": 1j}, TypeError, "background=1j"),
-        ({"background": [0]}, TypeError, r"background=\[0\]"),
         ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
-        ({"numbering": None}, ValueError, "numbering=None"),
         ({"algorithm": "runz"}, ValueError, "algorithm='runz' .*'runs'"),
         ({"algorithm": "local-propagation"}, ValueError, "algorithm='local-propagation' .*'runs'"),
         ({"algorithm": "runs", "device": "cuda"}, ValueError, "algorithm='runs' .*'label-equiv"),
         ({"block": (32, 6)}, TypeError, "algorithm='auto' has no option 'block'; it has none"),
         ({"blocks": 1, "device": "cuda"}, TypeError, "has no option 'blocks'"),
-        ({"device": "tpu"}, ValueError, "device='tpu'"),
         ({"dtype": np.uint32, "numbering": "roots"}, ValueError, "dtype is uint32, without a -1"),
         (
             {"dtype": "smallest", "out": np.zeros((3, 4), "u1")},
@@ -171,7 +143,6 @@ def test_dtypes_that_are_too_small(numbering):
         ({"dtype": ">i4"}, ValueError, "dtype is >i4"),
         ({"dtype": float}, TypeError, "dtype is float64"),
         ({"dtype": bool}, TypeError, "dtype is bool"),
-        ({"dtype": "whole"}, TypeError, "whole"),
         ({"out": [[0] * 4] * 3}, TypeError, "out must be a NumPy array, not list"),
         ({"out": np.zeros((4, 3), np.int32)}, ValueError, r"out has shape \(4, 3\).*\(3, 4\)"),
         ({"out": np.zeros(12, np.int32)}, ValueError, r"out has shape \(12,\)"),
@@ -180,20 +151,13 @@ def test_dtypes_that_are_too_small(numbering):
         ({"out": np.zeros((3, 4), ">i4")}, ValueError, "out is >i4"),
         ({"out": np.zeros((3, 4), np.int32, "F")}, ValueError, "out must be .*C-contiguous"),
         ({"out": np.zeros((3, 8), np.int32)[:, ::2]}, ValueError, "out must be .*C-contiguous"),
+        ({"out": np.broadcast_to(np.int32(0), (3, 4))}, ValueError, "out must be writeable"),
+        (
+            {"out": np.zeros(49, "u1")[1:].view("i4").reshape(3, 4)},
+            ValueError,
+            "out must be .*aligned",
+        ),
         ({"out": np.zeros((3, 4), np.int32), "dtype": np.int64}, ValueError, "out .*int32.*int64"),
-    ],
-)
-def test_other_arguments(arguments, error, message):
-    with pytest.raises(error, match=message):
-        label(IMAGE, **arguments)
-
-
-ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
         (
             {"structure": np.ones((3, 3)), "connectivity": 1},
             ValueError,
@@ -202,7 +166,6 @@ ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
         ({"structure": np.full((3, 3), 0.5)}, ValueError, "values from 0.5 to 0.5; .*zeros and on"),
         ({"structure": np.full((3, 3), np.nan)}, ValueError, "from nan to nan; .*zeros and ones"),
         ({"structure": np.ones((3, 3), complex)}, TypeError, "is of dtype complex128; .*of bool"),
-        ({"structure": np.ones((2, 3))}, ValueError, r"structure has shape \(2, 3\)"),
         ({"connectivity": np.ones((3, 3))}, TypeError, "must be an integer; structure= takes a st"),
         ({"axis": 0}, TypeError, "label has no argument 'axis'; batch_axes= tells how many"),
         ({"structure": [[0, 1, 0]] * 2}, ValueError, r"structure has shape \(2, 3\); .*\(3, 3\)"),
@@ -224,30 +187,16 @@ ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
             r"structure has a step \(-1, 0\), but not the opposite one; .*numpy\.flip",
         ),
         ({"structure": ONE_WAY == 1, "periodic": True}, ValueError, r"a step \(-1, 0\)"),
-        ({"structure": "cross"}, TypeError, "structure is of dtype <U5"),
         (
             {"structure": np.ma.masked_equal(ONE_WAY, 1)},
             ValueError,
             "structure has masked elements",
         ),
-        ({"structure": [[1], [1, 1]]}, ValueError, "cannot make an array of structure"),
-        ({"tolerance": -1}, ValueError, "tolerance=-1 must be 0 or more"),
-        ({"tolerance": -math.inf}, ValueError, "tolerance=-inf must be 0 or more"),
-        ({"tolerance": math.nan}, ValueError, "tolerance=nan must be 0 or more"),
         ({"tolerance": np.float16("nan")}, ValueError, "tolerance=.*nan"),
-        ({"tolerance": 1j}, TypeError, "tolerance=1j must be a real number"),
         ({"tolerance": np.complex64(1)}, TypeError, "tolerance=.*must be a real number"),
-        ({"tolerance": True}, TypeError, "tolerance=True must be a real number"),
         ({"tolerance": np.bool_(False)}, TypeError, "tolerance=.*must be a real number"),
-        ({"tolerance": "1"}, TypeError, "tolerance='1' must be a real number"),
-        ({"tolerance": None}, TypeError, "tolerance=None must be a real number"),
-        ({"tolerance": [1]}, TypeError, r"tolerance=\[1\] must be a real number"),
         ({"tolerance": np.array(1)}, TypeError, "tolerance=.*must be a real number"),
         ({"batch_axes": 2}, ValueError, "batch_axes=2 must be from 0 to 1: label_image has 2 axes"),
-        ({"batch_axes": -1}, ValueError, "batch_axes=-1 must be from 0 to 1"),
-        ({"batch_axes": 10**5000}, ValueError, "batch_axes=a int must be from 0 to 1"),
-        ({"batch_axes": 0.5}, TypeError, "batch_axes=0.5 must be an integer"),
-        ({"batch_axes": None}, TypeError, "batch_axes=None must be an integer"),
         (
             {"batch_axes": 1, "periodic": (True, False)},
             ValueError,
@@ -261,7 +210,7 @@ ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
         ),
     ],
 )
-def test_neighbours_links_and_batches(arguments, error, message):
+def test_other_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         label(IMAGE, **arguments)
 
@@ -283,19 +232,6 @@ def test_structures_of_too_many_neighbours():
     structure[(2,) * 11] = structure[(0,) * 11] = False
     structure[2:] = structure[:1] = False  # along 10 axes only
     assert label(np.ones((2,) * 11), structure=structure, return_num=True)[1] == 2
-
-
-def test_read_only_out():
-    out = np.zeros(IMAGE.shape, np.int32)
-    out.flags.writeable = False
-    with pytest.raises(ValueError, match="out must be writeable"):
-        label(IMAGE, out=out)
-
-
-def test_misaligned_out():
-    out = np.zeros(IMAGE.size * 4 + 1, np.uint8)[1:].view(np.int32).reshape(IMAGE.shape)
-    with pytest.raises(ValueError, match=r"out must be .*aligned"):
-        label(IMAGE, out=out)
 
 
 @pytest.mark.parametrize(

@@ -189,39 +189,6 @@ def test_structures_equal_scipy(ndim):
             assert num == expected_num
 
 
-def test_structures_of_connectivities_are_the_same():
-    rng = np.random.default_rng(0)
-    image = rng.integers(0, 3, (20, 30, 40))
-    for connectivity in (1, 2, 3):
-        structure = ndimage.generate_binary_structure(3, connectivity)
-        for periodic in (False, True, (True, False, True)):
-            np.testing.assert_array_equal(
-                label(image, structure=structure, periodic=periodic),
-                label(image, connectivity=connectivity, periodic=periodic),
-            )
-
-
-def test_the_centre_does_not_count():
-    image = np.random.default_rng(0).random((20, 70)) < 0.5
-    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
-    hollow = cross - np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]])
-    for structure in (cross, hollow, cross.tolist(), cross.astype(bool)):
-        np.testing.assert_array_equal(
-            label(image, structure=structure, periodic=True),
-            label(image, connectivity=1, periodic=True),
-        )
-
-
-@pytest.mark.parametrize("ndim", [1, 2, 3])
-def test_no_neighbours(ndim):
-    image = np.random.default_rng(0).integers(0, 2, (7,) * ndim)
-    labels, num = label(
-        image, return_num=True, structure=np.zeros((3,) * ndim, bool), periodic=True
-    )
-    assert num == image.sum()
-    np.testing.assert_array_equal(labels[image > 0], np.arange(1, num + 1))
-
-
 def test_body_centred_lattice():
     """Corners only: two sublattices that never meet."""
     corners = np.zeros((3, 3, 3), bool)
@@ -276,10 +243,6 @@ def test_floats_are_compared_in_float64():
     difference = float(image[1]) - float(image[0])
     assert label(image, tolerance=difference, return_num=True)[1] == 1
     assert label(image, tolerance=math.nextafter(difference, 0), return_num=True)[1] == 2
-
-
-def test_background_connects_to_nothing():
-    np.testing.assert_array_equal(label([3, 0, 3, 2, 0, 1], tolerance=5), [1, 0, 2, 2, 0, 3])
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "f2", "f4", "f8", "g"])

@@ -1,9 +1,10 @@
 """What `label` needs beyond its input and its output."""
 
-import subprocess
 import sys
 
 import pytest
+
+from measured_command import in_python
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 
@@ -65,7 +66,4 @@ def test_row_alone():
 
 def bytes_an_element(shape, image, connectivity):
     script = SCRIPT.format(shape=shape, image=image, connectivity=connectivity)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    return float(done.stdout)
+    return float(in_python(script, check=True).stdout)

@@ -11,7 +11,7 @@ from conncomp.grid import wrapping as module
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.seams import LATTICE, MOST_CLOSED
 from dealt import SOAK
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from winding_search import hermite, search
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -60,15 +60,6 @@ def test_lattices(seed):
     rows = [row for row in basis if any(row)]
     rows += [[0] * MOST_CLOSED] * (MOST_CLOSED - len(rows))
     assert rows == hermite(vectors.tolist(), MOST_CLOSED)
-
-
-@pytest.mark.soak
-@pytest.mark.skipif(not AVAILABLE, reason="no g++")
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    seeds = (1, 3, 5) if SOAK else (1, 3)  # each is of one device
-    on_host, alone = (" or ".join(f"{before}{k}]" for k in seeds) for before in "-[")
-    check_sanitized(sanitizer, __file__, f"host and ({on_host}) or test_lattices and ({alone})")
 
 
 def random_shape(random):

@@ -14,7 +14,7 @@ from changing_memory import (
 )
 from conncomp import Workspace
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reference import consecutive
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -136,14 +136,6 @@ def test_changes_during_launches(work):
     with written_by_another_thread((flat, [right, *wrong])):
         for seed in range(3):
             work(ChangingGpu(seed=seed), flat, 3)
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    chosen = "test_chunks and 64-32" if sanitizer == "thread" else "64-32 or test_changes"
-    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.gpu

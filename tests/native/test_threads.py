@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from measured_command import in_python
+
 COMPILER = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
 
 # Put before the C library: refuses new threads, or memory to all threads but the first.
@@ -80,13 +82,7 @@ LIMIT = "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (120, 120))\n"
 
 
 def run(script, *arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", LIMIT + script, *arguments],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-    )
+    return in_python(LIMIT + script, *arguments, timeout=1800, env=os.environ | environment)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="interposes functions of glibc")

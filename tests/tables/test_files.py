@@ -5,8 +5,6 @@ import lzma
 import os
 import random
 import struct
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -22,6 +20,7 @@ from conncomp._memory import parse_bytes, peak_memory
 from conncomp.tables.files import reading as files
 from conncomp.tables.files.reading import Wanted, batches, check_types, format_of, open_file
 from conncomp.tables.pairs import Clustering
+from measured_command import in_python
 from pair_files import NAMES, write, write_dups
 from pairs_reference import table_of
 
@@ -493,9 +492,7 @@ for k, batch in enumerate(batches([opened], "raise", 2)):
 table = clustering.table("number", "pyarrow")
 print(peak_memory() - before, table.num_rows * budget.bytes_an_id(), READING)
 """
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
-    )
+    found = in_python(code)
     assert found.returncode == 0, found.stderr
     taken, foretold, reading = map(float, found.stdout.split())
     assert 0.6 * foretold < taken < foretold + reading

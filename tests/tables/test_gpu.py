@@ -15,7 +15,7 @@ from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.tables import id_space as clusters_module
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 from pairs_reference import clusters_of, table_of
 
@@ -312,13 +312,6 @@ def test_after_an_interruption_all_is_as_before(monkeypatch, end):
     for level in range(3):
         numbers, _ = clusters.numbered(clusters.roots(level))
         np.testing.assert_array_equal(numbers, whole[f"cluster_{level + 1}"])
-
-
-@pytest.mark.soak
-@host
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_numbers_are_the_order_of_first_appearance")
 
 
 @pytest.mark.gpu

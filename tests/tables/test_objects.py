@@ -353,16 +353,11 @@ SLIPS = {
     "nothing": lambda: conncomp.cluster_pairs(None, None),
     "a file": lambda: conncomp.ClusterPairs.load(None),
     "a folder": lambda: conncomp.ClusterPairs().save(None),
-    "format": lambda: conncomp.label_edge_files("a.csv", format="json"),
-    "format of any type": lambda: conncomp.label_edge_files("a.csv", format=["csv"]),
     "an array for a format": lambda: conncomp.label_edge_files("a.csv", format=np.zeros(2)),
     "a frame for a choice": lambda: conncomp.cluster_pairs(
         TABLE, "l", "r", nulls=pd.DataFrame(TABLE)
     ),
     "a frame for a name": lambda: conncomp.cluster_pairs(TABLE, pd.DataFrame(TABLE), "r"),
-    "format of forests": lambda: conncomp.spanning_forest_of_files("a.csv", format="json"),
-    "format of weights": lambda: conncomp.minimum_spanning_forest_of_files("a.csv", format="json"),
-    "progress": lambda: conncomp.label_edge_files(__file__, format="csv", progress=1),
     "names of files": lambda: conncomp.label_edge_files(range(2**40)),
     "no folder": lambda: conncomp.cluster_dups(None, None),
     "a number for a folder": lambda: conncomp.cluster_dups(3, 4),
