@@ -462,7 +462,7 @@ BAD = {
         ("--betas 0:1:99999", "from 1 to 65536 of them"),
         ("--betas 0:1:65536 --replicas 257", "--replicas 16842752 must be"),
         ("--coupling 0", "--coupling 0.0 must not be 0"),
-        ("--coupling -1", "--coupling -1 below 0 has no critical temperature here"),
+        ("--coupling -1", "with --coupling -1 is known here"),
         ("--coupling -1 --beta 1 --clusters", "--clusters gives the magnetisation of clusters"),
         ("--periodic 2", "--periodic: the lattice has 2 axes, so there is no axis 2"),
         ("--antiperiodic 2", "--antiperiodic: the lattice has 2 axes, so there is no axis 2"),
@@ -516,7 +516,7 @@ BAD = {
         ("--temperature 1 --replicas 1", "choose copies=2"),
     ],
     "simulate xy --shape 9x9 --sweeps 4": [
-        ("--shape 9", "of the XY model on 1 axes is known here; give a temperature as a number"),
+        ("--shape 9", "of the XY model on 1 axes is known here; give a temperature"),
         ("--temperatures 1e-12:1:2", "the inverse of --temperature [1000000000000.0, 1.0]"),
         ("--field nan", "--field nan must be finite"),
         ("--field 1 --clusters", "--clusters is of clusters that flip"),

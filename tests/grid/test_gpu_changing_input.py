@@ -125,7 +125,8 @@ def test_values_that_no_longer_equal_themselves():
     """A component has the element that it is asked for, whatever its value is by now."""
     image = describe(np.full((9, 13), np.nan, np.float32))
     logs = (2, 3, 0)
-    names = (f"entries<conncomp::Equal<float>, {tiled_bricks._tiles(2, None, False)}, int32_t>",)
+    tiles = "conncomp::BrickTiles<2, conncomp::GivenLogs<false>>"
+    names = (f"entries<conncomp::Equal<float>, {tiles}, int32_t>",)
     (kernel,) = ChangingGpu(include=Path(__file__).parent / "kernels").load("entries.cuh", names)
     every_bit = np.full(1 << sum(logs), -1, np.int64).view(np.uint64)
     entry = np.empty(image.size, np.int32)

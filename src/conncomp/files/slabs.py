@@ -65,7 +65,9 @@ def _open(file: IO[bytes], raw: Raw | None) -> Series:
     if raw is not None:
         needed = math.prod(raw.shape) * raw.dtype.itemsize
         if needed != size:
-            raise ValueError(f"is of {size} bytes, but {raw.shape} of {raw.dtype} take {needed}")
+            raise ValueError(
+                f"is of {size} bytes, but shape {raw.shape} of {raw.dtype} takes {needed}"
+            )
         return flat_series(file, 0, raw.shape, raw.dtype)
     kind: Kind = kind_of(file.read(SIGNATURE))
     file.seek(0)
