@@ -4,7 +4,7 @@ A task takes half a kilobyte and some microseconds of a graph, whatever it does,
 little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
 task, which returns a list.
 
-Tasks whose chunks lie on a GPU use a stream of their thread for each device: threads run side by
+Tasks that take chunks on a GPU use a stream of their thread for each device: threads run side by
 side, and the next task reuses memory that CuPy keeps for the stream. The stream waits for the
 default one, where the chunk may still be made. A task ends when its stream is done.
 """
@@ -21,15 +21,10 @@ from typing import Any
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
-from conncomp.chunked.tree import Part
+from conncomp.chunked.tree import Part, with_path
 from conncomp.kernels.cuda.launcher import import_cupy
 
 Function = Callable[..., Any]
-
-# These functions are called with chunks, all others with arrays in main memory.
-LABELLING = ("label", "roots", "numbers", "alone")
-MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched", "matched")
-ON_GPU = frozenset(LABELLING + MEASURING)
 
 
 class _Streams(local):
@@ -51,39 +46,43 @@ class Names(dict[str, str]):
         return full
 
 
-class Graph:
+class TaskGraph:
     """An engine that makes tasks of calls, by keys that have a token.
 
-    Those of names that are joined are made together for so many chunks along each axis, a side.
+    Calls of functions that are joined are made together for so many chunks along each axis, a
+    side. Chunks, on a GPU or not, are what the graph has no task for.
     """
 
     def __init__(
-        self, token: str, joined: Collection[str] = (), counts: Index = (), side: int = 2
+        self,
+        token: str,
+        on_gpu: bool = False,
+        joined: Collection[Function] = (),
+        counts: Index = (),
+        side: int = 2,
     ) -> None:
-        self.names, self.tasks = Names(token), dict[Any, Task]()
+        self.names, self.tasks, self._on_gpu = Names(token), dict[Any, Task](), on_gpu
         self._joined, self._counts, self._side = joined, counts, side
         self._waiting, self._known = dict[Any, Any](), dict[Any, Any]()
 
     def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Add a task, or a call to one; return what stands for its result."""
-        if name in self._joined:
+        if function in self._joined:
             return self._join(name, index, function, arguments)
         key = (self.names[name], *index)
+        if self._on_gpu and any(map(self._is_chunk, arguments)):
+            function = partial(on_stream, function)
         if Part in map(type, arguments):
-            given, parts = list(arguments), []
-            for k, each in enumerate(arguments):
-                path: Index = ()
-                while type(each) is Part:
-                    each, path = each.of_all, (each.place, *path)
-                if path:
-                    given[k] = each
-                    parts.append((k, *path))
-            known = tuple(parts)
-            known = self._known.setdefault(known, known)  # the same of most tasks, kept once
-            self.tasks[key] = Task(key, call_with_parts, function, known, *given)
+            wholes, paths = zip(*map(with_path, arguments), strict=True)
+            places = tuple((k, *path) for k, path in enumerate(paths))
+            places = self._known.setdefault(places, places)  # the same of most tasks, kept once
+            self.tasks[key] = Task(key, call_at, function, places, *wholes)
         else:
             self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
+
+    def _is_chunk(self, argument: Any) -> bool:
+        return isinstance(argument, TaskRef) and argument.key not in self.tasks
 
     def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Part:
         """Add a call to those that are made together, and their task if it is the last one."""
@@ -97,9 +96,7 @@ class Graph:
         task, whole, calls, given = self._waiting[key]
         places = []
         for each in arguments:
-            path: Index = ()
-            while type(each) is Part:
-                each, path = each.of_all, (each.place, *path)
+            each, path = with_path(each)
             # What several calls have is one object, given once.
             places.append((given.setdefault(id(each), (len(given), each))[0], *path))
         calls.append(tuple(places))
@@ -112,17 +109,14 @@ class Graph:
         return Part(task, len(calls) - 1)
 
 
-def call_with_parts(function: Function, parts: tuple[Index, ...], *arguments: Any) -> Any:
-    """Call a function, some of whose arguments are entries of what is given."""
-    given = list(arguments)
-    for k, *path in parts:
-        given[k] = reduce(getitem, path, given[k])
-    return function(*given)
+def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:
+    """Call a function, whose arguments are at places: what is given, or entries of it."""
+    return function(*(reduce(getitem, place, given) for place in places))
 
 
-def call_each(function: Function, calls: Any, *arguments: Any) -> list[Any]:
-    """Call a function several times, whose arguments are what is given or entries of it."""
-    return [function(*(reduce(getitem, path, arguments) for path in each)) for each in calls]
+def call_each(function: Function, calls: Any, *given: Any) -> list[Any]:
+    """Call a function several times, each as `call_at`."""
+    return [call_at(function, places, *given) for places in calls]
 
 
 def on_stream(function: Function, *arguments: Any) -> Any:
@@ -141,13 +135,3 @@ def on_stream(function: Function, *arguments: Any) -> Any:
             "smaller, or let fewer tasks run at once"
         ) from None
     return result
-
-
-def on_streams(call: Function) -> Function:
-    """Return an engine that calls what takes chunks on streams."""
-
-    def placed(name: str, index: Any, function: Function, *arguments: Any) -> Any:
-        wanted = partial(on_stream, function) if name in ON_GPU else function
-        return call(name, index, wanted, *arguments)
-
-    return placed

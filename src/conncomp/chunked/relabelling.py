@@ -19,7 +19,7 @@ from conncomp.chunked.labelling import (
     root_indices,
 )
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices, Numbers, numbers_of_chunk
+from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, numbers_of_chunk
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import Table, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
@@ -33,7 +33,7 @@ def relabel(
     start: Index,
     values: Any,
     report: Report,
-    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
+    final: FinalRoots | Table,  # a table where roots are not counted
     before: Indices | None,
     numbers: Numbers | None,
     out: Any = None,
@@ -62,12 +62,12 @@ def numbers_of_labels(
     start: Index,
     labelled: ChunkLabels | ChunkRuns,
     report: Report,
-    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
+    final: FinalRoots | Table,
     before: Indices | None,
     numbers: Numbers | None,
 ) -> Any:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
-    if before is not None and numbers is not None:
+    if isinstance(final, FinalRoots) and before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp

@@ -8,7 +8,8 @@
     relabelling.py  relabel             a chunk's values again -> labels as the whole array has them
 
 Where some components are selected, `selection.py` has the first and the last function. Chunks of
-whole items need none of this: `label_items` is their only stage.
+whole items need none of this: `label_items` is their only stage. Engines tell stages by these
+functions; names are for people.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _label_alone(
     for index in layout.indices():
         alone = call("alone", index, label_items, rules, values[index], selection)
         result.labels[index] = call("labels", index, labels_of, alone)
-        result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
+        result.counts[index[: layout.batch_axes]] = call("counts", index, counts_of, alone)
     return result
 
 
@@ -142,3 +143,8 @@ def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> Any:
         return alone.labels
     out[...] = alone.labels
     return out
+
+
+def counts_of(alone: Alone) -> NDArray[np.int64]:
+    """Return how many components items of a chunk have."""
+    return alone.counts

@@ -279,5 +279,4 @@ def _layers(given: Any, layout: Layout) -> dict[Index, Any]:
     if not layout.crossed:
         return {}
     taken = partial(last_layers, layout.crossed, given.labelling.empty)
-    indices = layout.indices()
-    return {index: given.call("layers", index, taken, given.chunk(index)) for index in indices}
+    return {index: given.layers(index, taken) for index in layout.indices()}

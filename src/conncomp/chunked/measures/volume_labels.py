@@ -124,14 +124,16 @@ class VolumeLabels(LabelChunks):
         """Return what stands for a block of another array."""
         return Block(other.__getitem__, self.layout.place(index))
 
+    def layers(self, index: Index, function: Callable[..., Any]) -> DeferredCall:
+        """Put off what later blocks need of one; it is made with the next call for the block."""
+        self._layers[index] = DeferredCall(function, (self.chunk(index),))
+        return self._layers[index]
+
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function, or put it off if an argument is not there yet."""
-        if not any(isinstance(argument, Block | DeferredCall) for argument in arguments):
-            return function(*arguments)
-        if name != "layers":
+        if any(isinstance(argument, Block | DeferredCall) for argument in arguments):
             return DeferredCall(function, arguments, self._layers.pop(index, None))
-        self._layers[index] = DeferredCall(function, arguments)
-        return self._layers[index]
+        return function(*arguments)
 
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
         """Return several parts merged to one, in a tree."""
