@@ -27,7 +27,7 @@ from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
-from conncomp.tables.pairs import Clustering
+from conncomp.tables.growing import Clustering
 
 PairFiles = list[reading.PairFile]
 THRESHOLDS = "no number, and no list of such as '0.9,0.95'"
