@@ -17,7 +17,7 @@ from conncomp import _arrays
 from conncomp.chunked import labelling, relabelling
 from conncomp.chunked.rules import rules_of_image
 from conncomp.chunked.stages import label_all
-from conncomp.chunked.tree import Part, call_now
+from conncomp.chunked.tree import Entry, call_now
 from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -120,7 +120,7 @@ def test_only_what_takes_chunks_is_called_on_a_stream(streams):
         graph = TaskGraph("token", on_gpu)
         chunk = TaskRef(("source", 0))
         labelled = graph.call("label", (0,), abs, chunk)
-        graph.call("relabel", (0,), max, chunk, Part(labelled, 1))
+        graph.call("relabel", (0,), max, chunk, Entry(labelled, 1))
         graph.call("link", (0,), max, 1, labelled)
         return graph.tasks.values()
 

@@ -21,7 +21,7 @@ from typing import Any
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
-from conncomp.chunked.tree import Part, with_path
+from conncomp.chunked.tree import Entry, with_path
 from conncomp.kernels.cuda.launcher import import_cupy
 
 Function = Callable[..., Any]
@@ -72,7 +72,7 @@ class TaskGraph:
         key = (self.names[name], *index)
         if self._on_gpu and any(map(self._is_chunk, arguments)):
             function = partial(on_stream, function)
-        if Part in map(type, arguments):
+        if Entry in map(type, arguments):
             wholes, paths = zip(*map(with_path, arguments), strict=True)
             places = tuple((k, *path) for k, path in enumerate(paths))
             places = self._known.setdefault(places, places)  # the same of most tasks, kept once
@@ -84,7 +84,7 @@ class TaskGraph:
     def _is_chunk(self, argument: Any) -> bool:
         return isinstance(argument, TaskRef) and argument.key not in self.tasks
 
-    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Part:
+    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Entry:
         """Add a call to those that are made together, and their task if it is the last one."""
         side = self._side
         group = tuple(k // side for k in index)
@@ -106,7 +106,7 @@ class TaskGraph:
             parts = (each for _, each in given.values())
             self.tasks[key] = Task(key, call_each, function, made, *parts)
             del self._waiting[key]
-        return Part(task, len(calls) - 1)
+        return Entry(task, len(calls) - 1)
 
 
 def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:

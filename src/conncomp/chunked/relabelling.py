@@ -19,9 +19,9 @@ from conncomp.chunked.labelling import (
     root_indices,
 )
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, numbers_of_chunk
+from conncomp.chunked.numbering import FinalRoots, Indices, RootNumbers, numbers_of_chunk
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.union import Table, look_up
+from conncomp.chunked.union import RootTable, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -33,9 +33,9 @@ def relabel(
     start: Index,
     values: Any,
     report: Report,
-    final: FinalRoots | Table,  # a table where roots are not counted
+    final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
-    numbers: Numbers | None,
+    numbers: RootNumbers | None,
     out: Any = None,
 ) -> Any:
     """Do the third stage of a chunk, in a new array or in `out`.
@@ -62,9 +62,9 @@ def numbers_of_labels(
     start: Index,
     labelled: ChunkLabels | ChunkRuns,
     report: Report,
-    final: FinalRoots | Table,
+    final: FinalRoots | RootTable,
     before: Indices | None,
-    numbers: Numbers | None,
+    numbers: RootNumbers | None,
 ) -> Any:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
     if isinstance(final, FinalRoots) and before is not None and numbers is not None:
@@ -72,7 +72,7 @@ def numbers_of_labels(
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
     roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
-    of_report = look_up(final, report.roots) if isinstance(final, Table) else final.roots
+    of_report = look_up(final, report.roots) if isinstance(final, RootTable) else final.roots
     roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 

@@ -32,7 +32,7 @@ from conncomp.chunked.selection import (
     relabel_selected,
     select_items,
 )
-from conncomp.chunked.tree import Call, OfChunks, Part, Tree
+from conncomp.chunked.tree import Call, Entry, OfChunks, Tree
 from conncomp.chunked.union import crossings_of, link
 from conncomp.kernels.neighbourhood import Step
 
@@ -79,9 +79,9 @@ def label_all(
         final: dict[Index, Any] = dict(tables)
         if question.consecutive or question.counted or selection:  # else roots are looked up
             final = {k: call("count", k, final_roots, reports[k], table) for k, table in tables}
-        before, numbers = dict[Index, Part](), dict[Index, Part]()
+        before, numbers = dict[Index, Entry](), dict[Index, Entry]()
         if question.consecutive or question.counted:
-            counts = {index: Part(of_chunk, COUNTS) for index, of_chunk in final.items()}
+            counts = {index: Entry(of_chunk, COUNTS) for index, of_chunk in final.items()}
             before, result.counts[block] = tree.count_before(counts)
         if question.consecutive:
             parts = final.items()

@@ -13,7 +13,7 @@ import numpy as np
 
 from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
+from conncomp.chunked.union import RootTable, Union, levels_of, tables_below, unite
 
 # An engine: ``call(name, index, function, *arguments)`` calls a function now or later, and returns
 # its result or what stands for that in other calls. No two calls have the same name and index.
@@ -37,7 +37,7 @@ def merged(call: Call, name: str, block: Index, parts: Sequence[Any], merge: Any
             return parts[0]
 
 
-class Part(NamedTuple):
+class Entry(NamedTuple):
     """Stands for an entry of what a call returns, or of a part; engines give calls the entry."""
 
     of_all: Any
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 def with_path(argument: Any) -> tuple[Any, Index]:
     """Return what an argument is a part of, and the places in it that lead to the part."""
     path: Index = ()
-    while type(argument) is Part:
+    while type(argument) is Entry:
         argument, path = argument.of_all, (argument.place, *path)
     return argument, path
 
@@ -71,7 +71,7 @@ class Tree:
         # The index of each chunk, by that in the tree.
         self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
-    def unite(self, linked: OfChunks) -> dict[Index, Part]:
+    def unite(self, linked: OfChunks) -> dict[Index, Entry]:
         """Make all unions, up, and the tables of all regions, down; return those of chunks."""
         outer = [
             {
@@ -84,13 +84,13 @@ class Tree:
         self._tables, parts = self._down("tables", tables_below, self._unions)
         return parts
 
-    def exchange(self, published: OfChunks) -> dict[Index, Part]:
+    def exchange(self, published: OfChunks) -> dict[Index, Entry]:
         """Return for each chunk the numbers of what its open roots have become."""
         regions = [self._by_region(published)]
         regions += self._up("gather", _gather, self._unions[:-1], regions[0])
         return self._down("numbers", _exchange, self._tables, of_members=regions)[1]
 
-    def total(self, sizes: OfChunks) -> dict[Index, Part]:
+    def total(self, sizes: OfChunks) -> dict[Index, Entry]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
         known = self._unions, self._tables, sums
@@ -115,27 +115,27 @@ class Tree:
 
     def _down(
         self, name: str, function: Any, *of_unions: list[OfLevel], of_members: Any = None
-    ) -> tuple[list[OfLevel], dict[Index, Part]]:
+    ) -> tuple[list[OfLevel], dict[Index, Entry]]:
         """Return what a function makes of each union, by level, and which part each chunk has.
 
         Of the highest one first: it takes what it has made for the union in the one above, or
         None; then what there is for the union, and for its members.
         """
         made: list[OfLevel] = [{} for _ in self.levels]
-        above: dict[Index, Part] = {}
+        above: dict[Index, Entry] = {}
         for height in reversed(range(len(self.levels))):
-            call, below = partial(self._call, f"{name}-{height}"), dict[Index, Part]()
+            call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
             for group, members in self._groups(height):
                 known = [of_levels[height][group] for of_levels in of_unions]
                 if of_members is not None:
                     known += [of_members[height][member] for member in members]
                 result = call(self.block + group, function, above.get(group), *known)
                 made[height][group] = result
-                below |= {member: Part(result, place) for place, member in enumerate(members)}
+                below |= {member: Entry(result, place) for place, member in enumerate(members)}
             above = below
         return made, {self._chunks[region]: part for region, part in above.items()}
 
-    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Part], Any]:
+    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Entry], Any]:
         """Return how many roots are before segments of each chunk, and how many items have."""
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
@@ -164,7 +164,7 @@ class Tree:
             for group, of_axis in level.items():
                 to_add = numbering.first_numbers, bases[group], *of_axis
                 first = call(f"first-{j}", block + group, *to_add)
-                following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
+                following |= {(*group, k): Entry(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
 
@@ -172,11 +172,11 @@ class Tree:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
+def _gather(union: Union, *published: numbering.RootNumbers) -> numbering.RootNumbers:
     return numbering.gathered_numbers(published, union.open.roots)
 
 
 def _exchange(
-    above: numbering.Numbers | None, tables: list[Table], *others: numbering.Numbers
-) -> list[numbering.Numbers]:
+    above: numbering.RootNumbers | None, tables: list[RootTable], *others: numbering.RootNumbers
+) -> list[numbering.RootNumbers]:
     return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)

@@ -30,8 +30,6 @@ def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
     return read_content(path, key=key, series=series)
 
 
-Image = NDArray[Any]
-
 # Axes that hold separate images, and the names of their columns.
 SEPARATE = {"T": "frame", "Z": "plane"}
 # How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
@@ -96,7 +94,7 @@ def rows_of_input(report: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _luminance(channels: Image) -> Image:
+def _luminance(channels: NDArray[Any]) -> NDArray[Any]:
     if len(channels) < 3:
         return np.ascontiguousarray(channels[0])
     grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))

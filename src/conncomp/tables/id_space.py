@@ -16,9 +16,6 @@ from conncomp.tables.columns import ARRAY_LIBRARIES, Column, arrow, is_array, wi
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
 
-# An array of NumPy or, on a GPU, of CuPy.
-Numbers = Any
-
 
 class _ClustersInMemory:
     """Distinct keys, numbered as they come, and their clusters. Keys of 0 words are bytes."""
@@ -132,8 +129,8 @@ class IdSpace:
             joined = _joined(fold.add_ids((joined,)), number)
         return (joined,)
 
-    def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Numbers:
-        """Return the numbers of ids, given as pieces of columns; new ids get new numbers."""
+    def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Any:
+        """Return the numbers of ids, where the clusters lie; new ids get new numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
     def add_pairs(
@@ -220,7 +217,7 @@ class IdSpace:
         return space
 
 
-def _joined(first: Numbers, last: Numbers) -> Any:
+def _joined(first: Any, last: Any) -> Any:
     return (first.astype(np.uint64) << np.uint64(32) | last.astype(np.uint64)).reshape(-1, 1)
 
 

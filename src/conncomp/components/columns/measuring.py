@@ -17,7 +17,7 @@ from conncomp.components._labels import (
     check_items,
     items_of_rows,
 )
-from conncomp.components.columns.intensities import Image, check_image
+from conncomp.components.columns.intensities import Intensities, check_image
 from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
@@ -45,7 +45,7 @@ class Known(NamedTuple):
 
 
 def measure_components(
-    items: Items, moments: bool, runs: ComponentRuns | None = None, image: Image | None = None
+    items: Items, moments: bool, runs: ComponentRuns | None = None, image: Intensities | None = None
 ) -> Known:
     """Return which components there are, and where they lie, with moments, if wanted.
 
@@ -132,7 +132,7 @@ def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> An
     return (np if gpu is None else gpu.xp).empty((0, *axes), dtype)
 
 
-def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
+def measure_image(items: Items, known: Known, image: Intensities | None) -> tuple[list[Any], Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
     And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
@@ -151,7 +151,7 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
     return [sums, means, *extremes, centroids], reals
 
 
-def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any], bool, Any]:
+def _sums_of_image(items: Items, known: Known, image: Intensities) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     if known.values is not None:
         columns, reals = known.values
