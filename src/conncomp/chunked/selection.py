@@ -178,8 +178,8 @@ def relabel_selected(
     summary = None
     if selection.listed:
         of_all = np.flatnonzero(begins)
-        given = sizes[of_all], roots[of_all - 1] // rules.item_size, of_labels[of_all]
-        summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
+        rows = sizes[of_all], roots[of_all - 1] // rules.item_size, of_labels[of_all]
+        summary = summary_of(*rows, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
     labels = relabel_chunk(labelled.labels, of_labels, rules.label_type)
     return Selected(labels, int(np.count_nonzero(begins & kept)), int(parts[kept].sum()), summary)

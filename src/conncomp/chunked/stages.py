@@ -65,11 +65,11 @@ def label_all(
         return _label_alone(call, layout, rules, values, selection)
     starts = {index: layout.start(index) for index in layout.indices()}
     first: Any = label_and_report if selection is None else label_and_count
-    told = again_of is None if selection is None else selection
+    keep_or_selection = again_of is None if selection is None else selection
     reports = {}
     for index, start in starts.items():
-        given = rules, start, layout.sides(index), told, values[index]
-        reports[index] = call("label", index, first, *given)
+        chunk = rules, start, layout.sides(index), keep_or_selection, values[index]
+        reports[index] = call("label", index, first, *chunk)
     linked = _link_all(call, layout, rules, reports)
     result, question = Result({}, {}), rules.question
     name = "numbers" if question.consecutive else "roots"
@@ -89,10 +89,10 @@ def label_all(
             numbers = tree.exchange(own)
         chosen = choose_all(call, tree, rules, selection, reports, final) if selection else {}
         for index, of_chunk in final.items():
-            given = rules, starts[index], (again_of or values)[index], reports[index], of_chunk
+            chunk = rules, starts[index], (again_of or values)[index], reports[index], of_chunk
             numbered = (before[index], numbers[index]) if question.consecutive else (None, None)
             last, more = (relabel_selected, chosen[index]) if selection else (relabel, ())
-            result.labels[index] = call(name, index, last, *given, *numbered, *more)
+            result.labels[index] = call(name, index, last, *chunk, *numbered, *more)
     return result
 
 

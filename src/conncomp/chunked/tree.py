@@ -93,8 +93,8 @@ class Tree:
     def total(self, sizes: OfChunks) -> dict[Index, Entry]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
-        known = self._unions, self._tables, sums
-        return self._down("whole", numbering.exchange_sizes, *known)[1]
+        of_unions = self._unions, self._tables, sums
+        return self._down("whole", numbering.exchange_sizes, *of_unions)[1]
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
@@ -126,10 +126,10 @@ class Tree:
         for height in reversed(range(len(self.levels))):
             call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
             for group, members in self._groups(height):
-                known = [of_levels[height][group] for of_levels in of_unions]
+                arguments = [of_levels[height][group] for of_levels in of_unions]
                 if of_members is not None:
-                    known += [of_members[height][member] for member in members]
-                result = call(self.block + group, function, above.get(group), *known)
+                    arguments += [of_members[height][member] for member in members]
+                result = call(self.block + group, function, above.get(group), *arguments)
                 made[height][group] = result
                 below |= {member: Entry(result, place) for place, member in enumerate(members)}
             above = below
@@ -153,8 +153,8 @@ class Tree:
                 # How many places chunks have along the axes before the one that is folded.
                 shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                given = numbering.fold_counts, segments, *of_axis
-                folded[group] = call(f"fold-{j}", block + group, *given)
+                to_fold = numbering.fold_counts, segments, *of_axis
+                folded[group] = call(f"fold-{j}", block + group, *to_fold)
             levels.insert(0, lines(folded, j - 1))
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
         total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])

@@ -387,13 +387,13 @@ def measure_labels(
         if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
         wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths)
-        given = labels, background, batch_axes
+        array = labels, background, batch_axes
         if started is None:
             return _columns(items, None, wanted)
         # While the GPU is at work; surfaces are looked for in labels, by what must be known.
-        measured = _columns(*measuring.items_and_runs(items, started, *given, not surfaces), wanted)
+        measured = _columns(*measuring.items_and_runs(items, started, *array, not surfaces), wanted)
         if not started.holds():
-            measured = _columns(*measuring.items_and_runs(items, started, *given), wanted)
+            measured = _columns(*measuring.items_and_runs(items, started, *array), wanted)
             started.holds()
         return measured
 

@@ -95,8 +95,8 @@ class DaskLabels(LabelChunks):
     def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return a Dask array of an array of one axis, of unknown length, for each item."""
         for block in self.blocks():
-            given = self.block_shape(block), known, of_blocks[block]
-            self.call(name, (*block, 0), function, *given)
+            shape = self.block_shape(block)
+            self.call(name, (*block, 0), function, shape, known, of_blocks[block])
         lengths = (*self.array.chunks[: len(self.batch)], (math.nan,))
         return self._result(name, lengths, np.zeros((0,) * len(lengths), dtype))
 

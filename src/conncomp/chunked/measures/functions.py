@@ -81,8 +81,8 @@ class CountedLabels:
     def replaced(self, name: str, dtype: Any, function: Any) -> Any:
         """Return labels replaced by the tables that a function makes of the sizes of blocks."""
         tables, labelling = self.by_block(f"{name}-by", function), self.chunks.labelling
-        known = labelling.batch_axes, labelling.empty, dtype
-        return self.chunks.map(name, dtype, partial(item_sizes.replace_labels, *known), tables)
+        replace = partial(item_sizes.replace_labels, labelling.batch_axes, labelling.empty, dtype)
+        return self.chunks.map(name, dtype, replace, tables)
 
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
@@ -93,8 +93,8 @@ class CountedLabels:
 def _component_sizes(array: Any, *, background: Any, batch_axes: int) -> Any:
     counted = CountedLabels(array, background, batch_axes, "sizes")
     rows = counted.longest("rows", partial(item_sizes.rows_of, counted.most))
-    given = item_sizes.dense, rows, counted.sizes
-    return counted.chunks.columns("component-sizes", np.int64, *given)
+    name, chunks = "component-sizes", counted.chunks
+    return chunks.columns(name, np.int64, item_sizes.dense, rows, counted.sizes)
 
 
 def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[Any, Any]:
@@ -102,9 +102,9 @@ def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[An
     chunks = counted.chunks
     histograms = counted.by_block("histogram", partial(item_sizes.histograms, counted.most))
     occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
-    given = item_sizes.counts_of_sizes, occurring, histograms
+    counts = item_sizes.counts_of_sizes, occurring, histograms
     all_sizes = chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring)
-    return all_sizes, chunks.columns("histogram-counts", np.int64, *given)
+    return all_sizes, chunks.columns("histogram-counts", np.int64, *counts)
 
 
 def _relabel_consecutive(array: Any, *, return_labels: bool, **meaning: Any) -> Any:

@@ -291,8 +291,7 @@ def _count(labels: Any, background: int, neighbourhood: Neighbourhood, batch: in
     """Count the contacts in a part of a chunk; labels are in the order of what they were."""
     items = check_items(labels, background, batch)
     steps = contact_steps(neighbourhood, items.shape)
-    given = items.labels, items.background, items.all_rows, items.count
-    pairs, kinds = count_contacts(*given, steps)
+    pairs, kinds = count_contacts(*items.numbered, steps)
     pairs, kinds, rows = unmasked(pairs), unmasked(kinds), max(items.rows, 1)
     faces = np.zeros((len(pairs), len(items.shape)), np.int64)
     faces[:, list(steps.axes)] = kinds[:, : len(steps.axes)]

@@ -161,9 +161,9 @@ class VolumeLabels(LabelChunks):
         of_items: dict[int, Any] = {}
         for block, results in after.items():
             of_items.update(zip(self.items(block).tolist(), results, strict=True))
-        made = np.dtype(dtype), function, self.batch, of_items, self._known
-        given = self.array
-        return VolumeFile(MappedVolume(given.volume, *made), given.limit, given.progress, given)
+        given, batch = self.array, self.batch
+        volume = given.volume, np.dtype(dtype), function, batch, of_items, self._known
+        return VolumeFile(MappedVolume(*volume), given.limit, given.progress, given)
 
     def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return an array of one axis for each item."""

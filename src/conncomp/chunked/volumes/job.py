@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -82,8 +83,8 @@ class Job:
         """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
         layout = self._layout
         values = {index: Values(layout.place(index)) for index in layout.indices()}
-        given = self, layout, rules, values, values, selection
-        result = self._run(2 if layout.crossed else 1, lambda: label_all(*given))
+        stages = partial(label_all, self, layout, rules, values, values, selection)
+        result = self._run(2 if layout.crossed else 1, stages)
         tallies = [self._kept.done[index] for index in values]
         kept, elements, components = np.sum([tally[:3] for tally in tallies], axis=0).tolist()
         if layout.crossed:
@@ -101,10 +102,10 @@ class Job:
         if index in self._kept.done:
             self._step()
         else:
-            given = (task, *arguments)
+            call = (task, *arguments)
             if isinstance(self._pool, ThreadPoolExecutor):
-                given = (asked, self._look_up, *given)
-            self._tasks[self._pool.submit(*given)] = index
+                call = (asked, self._look_up, *call)
+            self._tasks[self._pool.submit(*call)] = index
 
     def _look_up(self) -> None:
         if self._given_up.is_set():

@@ -59,8 +59,8 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     values = _intensities(source, content, options, files)
     names = options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE)
     spacing = None if scale is None else scale.spacing
-    wanted = False, False, names, spacing, LabelMeaning(0, batch, largest)
-    statistics = measure_labels(labels, (values, None), *wanted)
+    meaning = LabelMeaning(0, batch, largest)
+    statistics = measure_labels(labels, (values, None), False, False, names, spacing, meaning)
     columns = with_named_axes(statistics.columns(), batch, chosen.axes)
     doubt = None
     if options.threshold is None:

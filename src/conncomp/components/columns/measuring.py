@@ -55,8 +55,8 @@ def measure_components(
         return _measure_on_cpu(items, moments)
     gpu, shape = current_gpu(), items.shape
     if runs is None:
-        described = items.background, items.all_rows, shape[-1], items.count
-        runs = find_runs(gpu, items.labels, *described)
+        array = items.labels, items.background, items.all_rows, shape[-1]
+        runs = find_runs(gpu, *array, items.count)
     sums, filled = None, None
     if runs.sums is not None:
         shapes, columns, reals = runs.sums.write(runs, items.labels.dtype, moments)
@@ -118,8 +118,8 @@ def measure_batch_again(
     along = (labels.ndim - batch_axes,)
     kinds: Any = (((), REAL), (along, REAL), (along, COUNT), ((), COUNT))
     values, centroids, faces, classes = (_no_rows(gpu, *kind).view() for kind in kinds)
-    measured = shapes.labels, shapes.sizes, shapes.boxes, shapes.centroids, shapes.moments
-    return *measured, shapes.batch, *(values,) * 4, centroids, faces, classes
+    columns = shapes.labels, shapes.sizes, shapes.boxes, shapes.centroids, shapes.moments
+    return *columns, shapes.batch, *(values,) * 4, centroids, faces, classes
 
 
 def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:
@@ -166,9 +166,9 @@ def _sums_of_image(items: Items, known: Known, image: Intensities) -> tuple[list
         flat = (column.reshape(-1) for column in (*known[:3], *columns))
         values = image.values.reshape(-1)
         return columns, native.measure_intensities(*items.flat, values, image.bits, *flat), None
-    given = items.shape, image.values, image.bits, known.sizes, known.boxes
+    problem = items.shape, image.values, image.bits, known.sizes, known.boxes
     return columns, *measure_intensities(
-        current_gpu(), known.runs, *given, *columns, table=known.table
+        current_gpu(), known.runs, *problem, *columns, table=known.table
     )
 
 
