@@ -11,7 +11,7 @@ default one, where the chunk may still be made. A task ends when its stream is d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import getitem
@@ -56,8 +56,8 @@ class TaskGraph:
     def __init__(
         self,
         token: str,
-        on_gpu: bool = False,
-        joined: Collection[Function] = (),
+        on_gpu: bool,
+        joined: Sequence[Any] = (),
         counts: Index = (),
         side: int = 2,
     ) -> None:
@@ -70,7 +70,8 @@ class TaskGraph:
         if function in self._joined:
             return self._join(name, index, function, arguments)
         key = (self.names[name], *index)
-        if self._on_gpu and any(map(self._is_chunk, arguments)):
+        refs = (each for each in arguments if isinstance(each, TaskRef))
+        if self._on_gpu and any(each.key not in self.tasks for each in refs):
             function = partial(on_stream, function)
         if Entry in map(type, arguments):
             wholes, paths = zip(*map(with_path, arguments), strict=True)
@@ -80,9 +81,6 @@ class TaskGraph:
         else:
             self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
-
-    def _is_chunk(self, argument: Any) -> bool:
-        return isinstance(argument, TaskRef) and argument.key not in self.tasks
 
     def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Entry:
         """Add a call to those that are made together, and their task if it is the last one."""

@@ -19,7 +19,7 @@ from conncomp.chunked.labelling import (
     root_indices,
 )
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import FinalRoots, Indices, RootNumbers, numbers_of_chunk
+from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, numbers_of_chunk
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import RootTable, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
@@ -35,7 +35,7 @@ def relabel(
     report: Report,
     final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
-    numbers: RootNumbers | None,
+    numbers: ByRoot | None,
     out: Any = None,
 ) -> Any:
     """Do the third stage of a chunk, in a new array or in `out`.
@@ -64,7 +64,7 @@ def numbers_of_labels(
     report: Report,
     final: FinalRoots | RootTable,
     before: Indices | None,
-    numbers: RootNumbers | None,
+    numbers: ByRoot | None,
 ) -> Any:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
     if isinstance(final, FinalRoots) and before is not None and numbers is not None:
@@ -106,7 +106,7 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
 def relabel_runs(
     runs: KeptRuns, table: Indices, dtype: np.dtype[Any], out: Any = None, late: bool = False
 ) -> Any:
-    """Do what `relabel_chunk` does, of runs; if late, leave `out` to `write_together` if it can."""
+    """Relabel runs; if late, leave `out` to `write_together` where it can."""
     largest = int(table.max())
     check_holds(dtype, largest)
     if largest > LARGEST:

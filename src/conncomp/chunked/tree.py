@@ -59,10 +59,7 @@ def entry_of(argument: Any) -> Any:
 
 
 class Tree:
-    """The unions of the chunks of one block of items, from the chunks up to one for all.
-
-    What stands for chunks, regions and unions is in dictionaries by their index in the tree.
-    """
+    """The unions of the chunks of one block of items, by their index in the tree."""
 
     def __init__(self, call: Call, layout: Layout, block: Index) -> None:
         self._call, self.block, self.layout = call, block, layout
@@ -172,11 +169,11 @@ class Tree:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _gather(union: Union, *published: numbering.RootNumbers) -> numbering.RootNumbers:
+def _gather(union: Union, *published: numbering.ByRoot) -> numbering.ByRoot:
     return numbering.gathered_numbers(published, union.open.roots)
 
 
 def _exchange(
-    above: numbering.RootNumbers | None, tables: list[RootTable], *others: numbering.RootNumbers
-) -> list[numbering.RootNumbers]:
+    above: numbering.ByRoot | None, tables: list[RootTable], *others: numbering.ByRoot
+) -> list[numbering.ByRoot]:
     return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)

@@ -52,10 +52,7 @@ class Crossing(NamedTuple):
 
 @lru_cache(maxsize=64)
 def crossings_of(rules: Rules) -> dict[Step, Crossing]:
-    """Return the crossings by direction, which has a move for each axis of `crossed`.
-
-    Of a direction and its opposite one is there, and of a step and its opposite.
-    """
+    """Return crossings by direction, a move for each axis of `crossed`; of opposites, one."""
     shape, crossed, batch = rules.shape, rules.crossed, rules.question.batch_axes
     axes = tuple(k for k, length in enumerate(shape[batch:]) if length > 1)
     moves: dict[Step, set[Step]] = {}

@@ -18,7 +18,7 @@ from conncomp.tables.values import Keys
 
 
 class _ClustersInMemory:
-    """Distinct keys, numbered as they come, and their clusters. Keys of 0 words are bytes."""
+    """What `GpuClusters` are, of any keys in main memory. Keys of 0 words are bytes."""
 
     on_gpu = False
 
@@ -32,7 +32,6 @@ class _ClustersInMemory:
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
-        """Return the number of each key; new keys get new numbers."""
         numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
         self._clusters.add_ids(*keys, numbers)
         return numbers
@@ -44,17 +43,14 @@ class _ClustersInMemory:
         return u, v
 
     def roots(self, level: int) -> NDArray[np.int32]:
-        """Return the first member of each number's cluster; level 0 is the lowest threshold."""
         labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
         self._clusters.label(level, False, labels)
         return labels
 
     def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        """Unite each number with its entry of `roots`."""
         self._clusters.unite_roots(level, roots)
 
     def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the number and the size of each root's cluster."""
         numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
         np.copyto(numbers, roots)
         native.number_clusters(numbers, sizes)
@@ -70,7 +66,6 @@ class _ClustersInMemory:
         return ends, data
 
     def keep_ids_only(self) -> None:
-        """Free the memory that only adding keys needs."""
         self._clusters.keep_ids_only()
 
     def _rows(self, keys: Keys) -> int:

@@ -304,10 +304,7 @@ class Accumulators:
         return normalized(central, self.spacing)
 
     def _weighted(self, channel: Channel, about: Any = None) -> Any:
-        """Return moments in elements weighted by the values of a channel, about the first corners.
-
-        Or about the centroids of such moments.
-        """
+        """Return moments weighted by values, about first corners or centroids of such moments."""
         values = channel.image.values
         if self._placed is not None:
             return moments.weighted_moments(current_gpu(), self._placed, values, self.boxes, about)
