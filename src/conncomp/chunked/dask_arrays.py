@@ -46,13 +46,13 @@ VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
 def label(label_image: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.label` does, whose arguments these are, for a Dask array."""
+    """Label a Dask array, lazily; arguments are those of `conncomp.label`."""
     image = dask_array("label_image", label_image)
     return _label(image, *_asked(rules_of_image, "label_image", image, arguments))
 
 
 def label_bonds(bonds: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.label_bonds` does, whose arguments these are, for a Dask array."""
+    """Label bonds in a Dask array, lazily; arguments are those of `conncomp.label_bonds`."""
     array = dask_array("bonds", bonds)
     if array.dtype == np.bool_ and array.ndim:
         array = array.rechunk({0: -1})

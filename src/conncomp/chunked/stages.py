@@ -119,7 +119,6 @@ class Alone(NamedTuple):
 def _label_alone(
     call: Call, layout: Layout, rules: Rules, values: OfChunks, selection: Selection | None
 ) -> Result:
-    """Do what `label_all` does where items are not cut."""
     result = Result({}, {})
     for index in layout.indices():
         alone = call("alone", index, label_items, rules, values[index], selection)

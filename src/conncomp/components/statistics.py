@@ -368,7 +368,7 @@ def measure_labels(
     spacing: float | Sequence[float] | None,
     numbers: LabelMeaning,
 ) -> ComponentStatistics:
-    """Return what `component_statistics` does, for arguments with names of axes aligned."""
+    """Measure labels, whose arguments with names of axes are aligned."""
     image, classes = values
     background, batch_axes, largest = numbers
     with ExitStack() as turns:

@@ -57,7 +57,7 @@ def cluster_pairs(
     cluster_ids: str,
     **options: Any,
 ) -> Any:
-    """Do `conncomp.cluster_pairs` for a DataFrame of Dask; return a lazy one."""
+    """Cluster the pairs in a DataFrame of Dask; return a lazy one."""
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     if right is None:
         raise TypeError("right is missing: the name of the other column of the DataFrame of Dask")
@@ -214,7 +214,7 @@ MERGED = 4  # forests that one task merges
 
 
 def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
-    """Do `conncomp.label_edge_files` lazily, with the columns of these names."""
+    """Label the edges in columns of these names, lazily."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     total, labels = dask.delayed(_label, nout=2)(_forest(edges, names), count)
     length = math.nan if count is None else count
@@ -223,7 +223,7 @@ def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> 
 
 
 def spanning_forest_of_files(edges: Any, names: list[str], num_vertices: int | None) -> Any:
-    """Do `conncomp.spanning_forest_of_files` lazily; with weights, the minimum forest."""
+    """Find the spanning forest of edges lazily; with weights, the minimum forest."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names), count)
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]

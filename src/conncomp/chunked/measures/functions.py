@@ -125,7 +125,7 @@ relabel_consecutive = _unless_empty(renumbering.relabel_consecutive, _relabel_co
 
 
 def largest_components(labels: Any, k: int, *, by: Any, **options: Any) -> Any:
-    """Do what `conncomp.largest_components` does, but for `by`."""
+    """Keep the largest components; `by` is for labels in memory."""
     _refuse(by=by)
     choose = partial(item_sizes.largest, as_count("k", k, "components"))
     return _choose_of(labels, choose, partial(selection.largest_components, k=k), **options)
@@ -134,7 +134,7 @@ def largest_components(labels: Any, k: int, *, by: Any, **options: Any) -> Any:
 def remove_small_components(
     labels: Any, min_size: Any, *, max_size: Any, invert: bool, **options: Any
 ) -> Any:
-    """Do what `conncomp.remove_small_components` does."""
+    """Keep components by their sizes in all chunks."""
     choose = partial(item_sizes.between, *selection.check_sizes(min_size, max_size, invert))
     of_none = partial(selection.remove_small_components, min_size=0)
     return _choose_of(labels, choose, of_none, **options)
@@ -171,7 +171,7 @@ def _refuse(**asked: Any) -> None:
 def component_statistics(
     labels: Any, image: Any, *, moments: bool, surfaces: bool, spacing: Any, **options: Any
 ) -> Any:
-    """Do what that of `conncomp` does, but for `properties` and `classes`, by lazy columns."""
+    """Measure lazy columns, but for `properties` and `classes`, which are for labels in memory."""
     _refuse(**{name: options.pop(name) for name in ("properties", "classes")})
     shown_too = as_bool("moments", moments), as_bool("surfaces", surfaces)
     wanted = measuring.Wanted(*shown_too, image is not None)
@@ -252,7 +252,7 @@ contacts = _unless_empty(touching.contacts, _contacts)
 
 
 def match_labels(labels_a: Any, labels_b: Any, *, background: Any, batch_axes: int) -> Any:
-    """Do what `conncomp.match_labels` does; of Dask arrays the numbers of components are too."""
+    """Match labels; of Dask arrays the numbers of components are lazy, too."""
     kind = kind_of_chunks(labels_a)
     array = kind.checked(labels_a, "labels_a")
     as_batch_axes(batch_axes, len(array.shape), "labels_a")

@@ -99,7 +99,7 @@ def label_edge_files(
 
 
 def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int, NDArray[Any]]:
-    """Do `label_edge_files` for open files."""
+    """Label the components of the edges in open files."""
     components = _Growing(edges)
     for batch in edges.batches(progress):
         components.add(*batch.ends, edges.most)
