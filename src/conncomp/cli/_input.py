@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conncomp.files.images import is_hdf5, read_content
+from conncomp.files.images import Image, is_hdf5, read_content
 from conncomp.files.scales import Content
 
 
@@ -94,7 +93,7 @@ def rows_of_input(report: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _luminance(channels: NDArray[Any]) -> NDArray[Any]:
+def _luminance(channels: Image) -> Image:
     if len(channels) < 3:
         return np.ascontiguousarray(channels[0])
     grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))

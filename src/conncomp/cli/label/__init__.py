@@ -26,7 +26,7 @@ from conncomp.cli.label import stream
 from conncomp.cli.label.options import RULES, Options, check_background, check_is_number, finite
 from conncomp.cli.label.stream import Axes
 from conncomp.files.access import naming
-from conncomp.files.images import check_format
+from conncomp.files.images import Image, check_format
 from conncomp.files.scales import Content, batch_axes_of
 from conncomp.files.thresholds import foreground, middle_of
 from conncomp.kernels.cuda import launcher
@@ -115,14 +115,14 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
     return stream.report_of(options, stage, shape, dtype, axes, **found)
 
 
-def _axes_of(options: Options, content: Content) -> tuple[NDArray[Any], Axes]:
+def _axes_of(options: Options, content: Content) -> tuple[Image, Axes]:
     with naming(options.input):
         ahead, separate = content.separate(options.join_time)
     closed = _options.closed_axes(options.periodic, content.image.ndim, "image", separate=separate)
     return ahead.image, Axes(content.axes, separate, closed, ahead.scale)
 
 
-def _check_image(options: Options, image: NDArray[Any], batch: int) -> None:
+def _check_image(options: Options, image: Image, batch: int) -> None:
     _options.check_spacing(options.spacing, image.ndim - batch)
     output, shape = options.output, image.shape
     if output is not None:
@@ -133,15 +133,13 @@ def _check_image(options: Options, image: NDArray[Any], batch: int) -> None:
         check_picture(options.picture, shape)
 
 
-def _label(
-    image: NDArray[Any], axes: Axes, options: Options, stage: Stages
-) -> tuple[NDArray[Any], int, Closes]:
+def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
     asked = values_of(options, "background", "connectivity", "device")
     periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
     asked |= {"periodic": periodic, "batch_axes": axes.batch}
 
-    def move(image: NDArray[Any]) -> Any:
+    def move(image: Image) -> Any:
         return move_to_gpu(launcher.import_cupy(), native_layout(image))
 
     placed, labels, count = _report.labelled_on(
@@ -160,9 +158,7 @@ def _label(
     return labels, int(np.sum(count)), closes
 
 
-def _write(
-    options: Options, labels: NDArray[Any], axes: Axes, closes: Closes, stage: Stages
-) -> Any:
+def _write(options: Options, labels: Image, axes: Axes, closes: Closes, stage: Stages) -> Any:
     picture = None
     if options.output is not None:
         with stage("writing"):
@@ -189,7 +185,7 @@ def _axes_of_components(wrapping: Any, ndim: int) -> NDArray[np.bool_]:
     return closes.reshape(*counts.shape, *closes.shape[1:])
 
 
-def _write_statistics(options: Options, labels: NDArray[Any], axes: Axes, closes: Closes) -> None:
+def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Closes) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
     assert options.stats is not None
     spacing = options.spacing
