@@ -31,6 +31,7 @@ from conncomp.tables.columns import (
 )
 from conncomp.tables.forests import GrowingLeastForest
 from conncomp.tables.id_space import IdSpace, common_family, taken
+from conncomp.tables.ids import Family
 
 FORMAT = 1  # of files
 
@@ -77,7 +78,8 @@ class ClusterPairs:
         self._nulls = nulls
         self._given_thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
-        self._space = IdSpace([], self._native_thresholds(), False)  # until columns come
+        self._columns = 0  # that an id has; those that come first say it, and what ids are
+        self._space = IdSpace([Family("integer")], self._native_thresholds(), False)
         self._library = "numpy"
         self._lock = Lock()
 
@@ -148,7 +150,7 @@ class ClusterPairs:
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
         """Check types; create the clusters when the first columns come."""
-        if len({*map(len, sides), len(self._space.ids) or len(sides[0])}) > 1:
+        if len({*map(len, sides), self._columns or len(sides[0])}) > 1:
             raise ValueError("ids on both sides, and of all batches, must have as many columns")
         for column in weights:
             kind = weight_type(column)
@@ -165,7 +167,7 @@ class ClusterPairs:
             on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
             families = [common_family(columns) for columns in parts]
             self._space = IdSpace(families, self._native_thresholds(), on_gpu)
-            self._gpu_number = gpu_of(first) if first.on_gpu else 0
+            self._gpu_number, self._columns = gpu_of(first) if first.on_gpu else 0, len(parts)
         self._space.admit(parts)
 
     def _check_places(self, columns: list[Column]) -> None:
@@ -262,7 +264,7 @@ class ClusterPairs:
             weights = None if self._weight_type is None else self._weight_type.name
             facts |= {"weights": weights, "on_gpu": self._stays_on_gpu}
             arrays: dict[str, Any] = {}
-            if self._space.ids:
+            if self._columns:
                 with self._stream():
                     facts["parts"], arrays = self._space.state()
                     roots = (on_host(self._space.clusters.roots(k)) for k in range(self._levels))
@@ -304,6 +306,7 @@ class ClusterPairs:
                 loaded._library = "numpy"
             loaded._weight_type = None if facts["weights"] is None else np.dtype(facts["weights"])
             if "parts" in facts:
+                loaded._columns = len(facts["parts"])
                 loaded._space = IdSpace.from_state(
                     facts["parts"], arrays, loaded._native_thresholds(), loaded._device == "cuda"
                 )

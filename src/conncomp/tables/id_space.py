@@ -155,8 +155,7 @@ class IdSpace:
 
         keys = keys_of(self.clusters)
         if not self._encoders:
-            ids = self.ids[0] if self.ids else Ids(Family("integer"))
-            return [ids.values(keys, as_arrow)]
+            return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
         for fold in reversed(self._folds):
             first, last = _split(joined)
