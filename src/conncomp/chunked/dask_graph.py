@@ -21,7 +21,7 @@ from typing import Any
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
-from conncomp.chunked.tree import Entry, with_path
+from conncomp.chunked.tree import Entry
 from conncomp.kernels.cuda.launcher import import_cupy
 
 Function = Callable[..., Any]
@@ -67,23 +67,35 @@ class TaskGraph:
 
     def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Add a task, or a call to one; return what stands for its result."""
-        if function in self._joined:
-            return self._join(name, index, function, arguments)
-        key = (self.names[name], *index)
-        refs = (each for each in arguments if isinstance(each, TaskRef))
-        if self._on_gpu and any(each.key not in self.tasks for each in refs):
-            function = partial(on_stream, function)
-        if Entry in map(type, arguments):
-            wholes, paths = zip(*map(with_path, arguments), strict=True)
-            places = tuple((k, *path) for k, path in enumerate(paths))
-            places = self._known.setdefault(places, places)  # the same of most tasks, kept once
-            self.tasks[key] = Task(key, call_at, function, places, *wholes)
-        else:
-            self.tasks[key] = Task(key, function, *arguments)
-        return TaskRef(key)
+        task = None if function in self._joined else TaskRef((self.names[name], *index))
+        if self._on_gpu:
+            refs = [each.key for each in arguments if isinstance(each, TaskRef)]
+            if not self.tasks.keys() >= set(refs):
+                function = partial(on_stream, function)
+        if task is not None and Entry not in map(type, arguments):
+            self.tasks[task.key] = Task(task.key, function, *arguments)
+            return task
+        alone: Any = None if task is None else (task, 1, [], {})
+        group, whole, calls, given = alone or self._group(name, index)
+        places = []
+        for each in arguments:
+            path: Index = ()
+            while type(each) is Entry:
+                each, path = each.of_all, (each.place, *path)
+            # What several calls have is one object, given once.
+            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
+        calls.append(tuple(places))
+        if len(calls) == whole:
+            made = tuple(calls) if task is None else calls[0]
+            made = self._known.setdefault(made, made)  # the same of most tasks, kept once
+            wholes = (each for _, each in given.values())
+            caller = call_each if task is None else call_at
+            self.tasks[group.key] = Task(group.key, caller, function, made, *wholes)
+            self._waiting.pop(group.key, None)
+        return Entry(group, len(calls) - 1) if task is None else task
 
-    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Entry:
-        """Add a call to those that are made together, and their task if it is the last one."""
+    def _group(self, name: str, index: Index) -> Any:
+        """Return the task of calls that are made together, how many, and these so far."""
         side = self._side
         group = tuple(k // side for k in index)
         key = (self.names[f"{name}-joined"], *group)
@@ -91,20 +103,7 @@ class TaskGraph:
             counts = zip(self._counts, group, strict=True)
             whole = prod(min(side, count - side * k) for count, k in counts)
             self._waiting[key] = TaskRef(key), whole, [], {}
-        task, whole, calls, given = self._waiting[key]
-        places = []
-        for each in arguments:
-            each, path = with_path(each)
-            # What several calls have is one object, given once.
-            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
-        calls.append(tuple(places))
-        if len(calls) == whole:
-            made = tuple(calls)
-            made = self._known.setdefault(made, made)
-            parts = (each for _, each in given.values())
-            self.tasks[key] = Task(key, call_each, function, made, *parts)
-            del self._waiting[key]
-        return Entry(task, len(calls) - 1)
+        return self._waiting[key]
 
 
 def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:
@@ -114,7 +113,7 @@ def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:
 
 def call_each(function: Function, calls: Any, *given: Any) -> list[Any]:
     """Call a function several times, each as `call_at`."""
-    return [call_at(function, places, *given) for places in calls]
+    return [function(*(reduce(getitem, place, given) for place in places)) for places in calls]
 
 
 def on_stream(function: Function, *arguments: Any) -> Any:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from itertools import count, product
 from math import prod
-from operator import getitem
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,18 +43,9 @@ class Entry(NamedTuple):
     place: int
 
 
-def with_path(argument: Any) -> tuple[Any, Index]:
-    """Return what an argument is a part of, and the places in it that lead to the part."""
-    path: Index = ()
-    while type(argument) is Entry:
-        argument, path = argument.of_all, (argument.place, *path)
-    return argument, path
-
-
 def entry_of(argument: Any) -> Any:
     """Return what an argument stands for, given results themselves."""
-    whole, path = with_path(argument)
-    return reduce(getitem, path, whole)
+    return entry_of(argument.of_all)[argument.place] if type(argument) is Entry else argument
 
 
 class Tree:
