@@ -1,6 +1,10 @@
 """The command: ``python -m reproductions``, and ``conncomp bench paper`` where it is installed."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
@@ -10,7 +14,7 @@ from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.cli._errors import OneLineErrors
-from conncomp.cli._options import set_threads
+from conncomp.cli._options import Threads, argument, option, parameters_of
 from conncomp.cli._report import Row, show
 from reproductions import PAPERS
 from reproductions.paper import (
@@ -28,84 +32,48 @@ from reproductions.paper import (
 VERDICTS = {True: "holds", False: "does not hold", None: "not judged"}
 
 
-@click.command(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("name", metavar="PAPER", type=click.Choice(list(PAPERS)))
-@click.option("--figure", "figures", metavar="N", multiple=True, help="A figure, by its number.")
-@click.option("--table", "tables", metavar="N", multiple=True, help="A table, by its number.")
-@click.option(
-    "--exhibit",
-    "exhibits",
-    metavar="NAME",
-    multiple=True,
-    help="By the name in the list, for what has no number, too.",
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the command is given.
+
+    --figure N  A figure, by its number.
+    --table N  A table, by its number.
+    --exhibit NAME  By the name in the list, for what has no number, too.
+    --all  All that can be measured on the device and is not in DIR yet.
+    --list  List figures and tables, and stop.
+    --device  cuda measures on the GPU. Some figures are of kernels that need one.
+    --size [small|paper|today]  small takes seconds, paper has the inputs of the paper (of
+        ecl-cc-2018 on a CPU: parts of them), today larger ones.
+    --output DIR  Where a result and a picture of each go, such as figure-2.json and figure-2.png;
+        made if need be.
+    --data DIR  Has graphs that the paper measured, by its names, such as uk-2002.mtx.gz: they are
+        taken where they are there, as published, instead of what stands in for them. Of
+        ecl-cc-2018.
+    --force  Replace files that are there.
+    --judge  Measure nothing: hold the results in DIR against the paper's words and draw them again.
+    """
+
+    name: str = argument("PAPER", type=click.Choice(list(PAPERS)))
+    figures: tuple[str, ...] = option("--figure")
+    tables: tuple[str, ...] = option("--table")
+    exhibits: tuple[str, ...] = option("--exhibit")
+    everything: bool = option("--all")
+    only_list: bool = option("--list")
+    device: DeviceName = "cpu"
+    threads: Threads | None
+    size: Annotated[str, click.Choice(SIZES)] = "small"
+    output: Path | None = option(type=click.Path(file_okay=False, path_type=Path))
+    data: Path | None = option(type=click.Path(exists=True, file_okay=False, path_type=Path))
+    force: bool
+    only_judge: bool = option("--judge")
+
+
+@click.command(
+    cls=OneLineErrors,
+    params=parameters_of(Options),
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="All that can be measured on the device and is not in DIR yet.",
-)
-@click.option("--list", "only_list", is_flag=True, help="List figures and tables, and stop.")
-@click.option(
-    "--device",
-    type=click.Choice(list(DEVICES)),
-    default="cpu",
-    show_default=True,
-    help="cuda measures on the GPU. Some figures are of kernels that need one.",
-)
-@click.option(
-    "--threads",
-    metavar="N",
-    type=click.IntRange(1, 4096),
-    callback=set_threads,
-    expose_value=False,
-    help="How many threads to use. Default: one for each processor.",
-)
-@click.option(
-    "--size",
-    metavar="[small|paper|today]",
-    type=click.Choice(SIZES),
-    default="small",
-    show_default=True,
-    help="small takes seconds, paper has the inputs of the paper (of ecl-cc-2018 on a CPU: "
-    "parts of them), today larger ones.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where a result and a picture of each go, such as figure-2.json and figure-2.png; made if "
-    "need be.",
-)
-@click.option(
-    "--data",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Has graphs that the paper measured, by its names, such as uk-2002.mtx.gz: they are taken "
-    "where they are there, as published, instead of what stands in for them. Of ecl-cc-2018.",
-)
-@click.option("--force", is_flag=True, help="Replace files that are there.")
-@click.option(
-    "--judge",
-    "only_judge",
-    is_flag=True,
-    help="Measure nothing: hold the results in DIR against the paper's words and draw them again.",
-)
-def paper(
-    name: str,
-    figures: tuple[str, ...],
-    tables: tuple[str, ...],
-    exhibits: tuple[str, ...],
-    everything: bool,
-    only_list: bool,
-    device: DeviceName,
-    size: str,
-    output: Path | None,
-    data: Path | None,
-    force: bool,
-    only_judge: bool,
-) -> None:
+def paper(**given: Any) -> None:
     """Measure the figures and tables of a paper again, beside its values.
 
     PAPER is ecl-cc-2018, hawick-2010, weigel-2011, wang-2013 or maddix-2014. Each figure or table
@@ -113,34 +81,41 @@ def paper(
     --all goes on with what is not there yet. What the paper says in words is held against what is
     measured.
     """
-    chosen = PAPERS[name]
-    if only_list:
+    options = Options(**given)
+    chosen, output, device = PAPERS[options.name], options.output, options.device
+    if options.only_list:
         facts: list[Row] = [("paper", chosen.citation)]
         if chosen.kept:
             facts.append(("times", "of one exhibit alone; several share what the first measures"))
         show({}, facts, _list(chosen), as_json=False, names=2)
         return
-    asked = [f"figure-{n}" for n in figures] + [f"table-{n}" for n in tables] + [*exhibits]
-    names = _choose(chosen, asked, everything, device)
+    numbered = (("figure", options.figures), ("table", options.tables))
+    asked = [f"{kind}-{n}" for kind, several in numbered for n in several] + [*options.exhibits]
+    names = _choose(chosen, asked, options.everything, device)
     if output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
     optional("matplotlib.figure")
-    if data is not None and not chosen.takes_data:
-        raise click.UsageError(f"--data: {name} measures nothing that was published as data.")
-    if only_judge:
-        _judge(chosen, names, everything, output)
+    if options.data is not None and not chosen.takes_data:
+        nothing = f"{options.name} measures nothing that was published as data"
+        raise click.UsageError(f"--data: {nothing}.")
+    if options.only_judge:
+        _judge(chosen, names, options.everything, output)
         return
     try:
         where = DEVICES[device]()
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
-    if force:
+    if options.force:
         for kept in chosen.kept:
             (output / kept).unlink(missing_ok=True)
     else:
-        names = _not_done(chosen, names, everything, output, device, size)
+        names = _not_done(chosen, names, options.everything, output, device, options.size)
     done: list[tuple[str, Findings]] = []
     refusals: list[tuple[str, RefusalError]] = []
+
+    def leave_out(exhibit: str, reason: RefusalError) -> None:
+        refusals.append((exhibit, reason))
+
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     try:
         with progress_display(*columns) as progress:
@@ -149,12 +124,12 @@ def paper(
                 chosen,
                 names,
                 device=where,
-                size=size,
+                size=options.size,
                 threads=conncomp.get_num_threads(),
                 output=output,
-                data=data,
+                data=options.data,
                 notify=lambda step: progress.update(task, description=step),
-                leave_out=(lambda *refusal: refusals.append(refusal)) if everything else None,
+                leave_out=leave_out if options.everything else None,
             ):
                 done.append(pair)
                 progress.update(task, completed=len(done))

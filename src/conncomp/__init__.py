@@ -3,19 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from conncomp import _lazy
-
-# Functions of arrays lie below these rooms, and find them by this.
-_lazy.ROOMS.update(
-    dask=(
-        "conncomp.chunked.dask_arrays",
-        "conncomp.chunked.measures.functions",
-        "conncomp.tables.dask_frames",
-    ),
-    xarray=("conncomp.chunked.of_xarray",),
-    conncomp=("conncomp.chunked.measures.functions",),
-)
-
 # The rooms, each with the public names that it has. A room is imported when one of its names is
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {

@@ -201,7 +201,7 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return what `as_numpy` does, and which elements are masked or null, or None where none is."""
+    """Return an array of NumPy, and which elements are masked or null, or None where none is."""
     array = held_by_names(array)
     if isinstance(array, np.ndarray):
         values, hides = np.asarray(array).view(), False

@@ -1,7 +1,7 @@
 """Arrays that are computed later, in files or with names of axes, and the rooms that take them.
 
-Functions of arrays lie below these rooms. ``conncomp/__init__.py``, which lies above all, names
-them here, and one is imported when the first of its arrays is given.
+Functions of arrays lie below these rooms, so that one is imported by its name when the first of
+its arrays is given.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from importlib import import_module
 from typing import Any
 
 # By library, the modules that have a function for each that takes its arrays, of the same name.
-ROOMS: dict[str, tuple[str, ...]] = {}
+ROOMS = {
+    "dask": (
+        "conncomp.chunked.dask_arrays",
+        "conncomp.chunked.measures.functions",
+        "conncomp.tables.dask_frames",
+    ),
+    "xarray": ("conncomp.chunked.of_xarray",),
+    "conncomp": ("conncomp.chunked.measures.functions",),
+}
 
 
 def function_for(array: object, name: str) -> Any:

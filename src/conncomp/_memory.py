@@ -118,8 +118,6 @@ def _text(path: str) -> str:
 def parse_bytes(text: str) -> int:
     """Return a number of bytes, such as ``8G``, ``500 MB`` or ``2GiB``.
 
-    Examples
-    --------
     >>> parse_bytes("8G"), parse_bytes("1.5 KiB")
     (8000000000, 1536)
     """
@@ -132,8 +130,6 @@ def parse_bytes(text: str) -> int:
 def in_words(size: float) -> str:
     """Return a number of bytes in words.
 
-    Examples
-    --------
     >>> in_words(8.1e9), in_words(25e6)
     ('8.1 GB', '25 MB')
     """

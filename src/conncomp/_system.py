@@ -112,8 +112,6 @@ def _device(properties: dict[str, object]) -> str:
 def cuda_version(number: int) -> str:
     """Return a version of CUDA as it is written.
 
-    Examples
-    --------
     >>> cuda_version(12080)
     '12.8'
     """

@@ -6,8 +6,6 @@ from __future__ import annotations
 def printable(text: str) -> str:
     r"""Return `text` as one line without what would control a terminal, or that it cannot show.
 
-    Examples
-    --------
     >>> print(printable("in red: \x1b[31m\nnext"))
     in red: \x1b[31m next
     """

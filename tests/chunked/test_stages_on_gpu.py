@@ -17,7 +17,7 @@ from conncomp import _arrays
 from conncomp.chunked import labelling, relabelling
 from conncomp.chunked.rules import rules_of_image
 from conncomp.chunked.stages import label_all
-from conncomp.chunked.tree import call_now
+from conncomp.chunked.tree import Entry, call_now
 from conncomp.grid import answers, array
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -111,12 +111,25 @@ def test_too_little_memory_of_a_gpu_is_a_memory_error_of_python(streams):
 
 
 def test_only_what_takes_chunks_is_called_on_a_stream(streams):
-    from conncomp.chunked import dask_graph
+    """Chunks are what the graph has no task for."""
+    from dask._task_spec import TaskRef
 
-    engine = dask_graph.on_streams(call_now)
-    assert engine("link", (0,), max, 1, 2) == 2
+    from conncomp.chunked.dask_graph import TaskGraph, call_at, on_stream
+
+    def tasks_of(on_gpu):
+        graph = TaskGraph("token", on_gpu)
+        chunk = TaskRef(("source", 0))
+        labelled = graph.call("label", (0,), abs, chunk)
+        graph.call("relabel", (0,), max, chunk, Entry(labelled, 1))
+        graph.call("link", (0,), max, 1, labelled)
+        return graph.tasks.values()
+
+    assert [task.func for task in tasks_of(on_gpu=False)] == [abs, call_at, max]
+    label, relabel, link = tasks_of(on_gpu=True)
+    assert label.func.func is on_stream
+    assert (relabel.func, relabel.args[0].func, link.func) == (call_at, on_stream, max)
     assert streams == []
-    assert engine("label", (0,), max, 1, 2) == 2
+    assert label.func(-2) == 2
     assert len(streams) == 1
 
 

@@ -13,7 +13,7 @@ import conncomp
 from changing_memory import written_by_another_thread
 from conncomp.components.columns import accumulators
 from conncomp.components.columns.properties import PROPERTIES
-from conncomp.components.statistics import Numbers, measure_labels
+from conncomp.components.statistics import LabelMeaning, measure_labels
 
 LABELS = np.array([[0, 4, 4, 0, 9], [4, 4, 0, 9, 9], [0, 0, 0, 0, 9]])
 
@@ -89,7 +89,7 @@ def test_a_largest_label_that_is_known():
     names = ["area", "bbox", "intensity_mean"]
     expected = table_of(labels, labels, properties=names).columns()
     for largest in (labels.max(), labels.max() + 9):
-        wanted = False, False, names, None, Numbers(0, 0, int(largest))
+        wanted = False, False, names, None, LabelMeaning(0, 0, int(largest))
         table = measure_labels(labels, (labels, None), *wanted)
         assert len(table.moments) == 0
         for name, column in table.columns().items():

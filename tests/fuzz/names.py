@@ -6,7 +6,7 @@ from pathlib import Path
 
 import conncomp
 from conncomp.tables.files.reading import Wanted, batches, open_file
-from conncomp.tables.pairs import Clustering
+from conncomp.tables.growing import Clustering
 
 from ..pairs_reference import table_of
 from ..reference import components_by_search, consecutive

@@ -22,7 +22,7 @@ import conncomp
 from conncomp.generate.random import philox
 from conncomp.tables.columns import as_doubles
 from conncomp.tables.files.reading import Wanted, batches, check_types, open_file
-from conncomp.tables.pairs import Clustering
+from conncomp.tables.growing import Clustering
 
 from ..pairs_reference import table_of
 from . import (

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp.tables.files import edges, reading
+from conncomp.tables import forests
+from conncomp.tables.files import reading
 
 PARTS = [
     (np.array([0, 5, 5], np.int32), np.array([1, 7, 7], np.int32)),
@@ -199,7 +200,7 @@ def test_minimum_forest(tmp_path_factory, sizes, vertices, seed, kinds, rows, fe
     weights = np.concatenate([part[2] for part in parts])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "ROWS", rows)
-        patch.setattr(edges, "FEWEST_EDGES", fewest)
+        patch.setattr(forests, "FEWEST_EDGES", fewest)
         found = conncomp.minimum_spanning_forest_of_files(files, num_vertices=vertices)
     numbers = conncomp.minimum_spanning_forest(graph, weights)
     np.testing.assert_array_equal(found[0], numbers)

@@ -199,8 +199,8 @@ def test_many_pieces_and_forests_between_them(monkeypatch):
     arguments = {"weights": weights, "threshold": 3}
     whole = conncomp.cluster_quality(table, left, right, **arguments)
     monkeypatch.setattr("conncomp.tables.columns.PIECE_ROWS", 7)
-    for constant in ("FEWEST_LINKS", "LINKS_A_NODE"):
-        monkeypatch.setattr(f"conncomp.tables.pairs.{constant}", 1)
+    for constant in ("FEWEST_EDGES", "EDGES_A_VERTEX"):
+        monkeypatch.setattr(f"conncomp.tables.forests.{constant}", 1)
     pieces = conncomp.cluster_quality(table, left, right, **arguments)
     assert list(pieces) == list(whole)
     for name in whole:

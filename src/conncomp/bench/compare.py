@@ -107,8 +107,8 @@ def _change(
         verdict = _judge(run.seconds, new_run.seconds, ratio, smallest_change)
     # Seconds times the rate is the bytes that could have been copied meanwhile.
     normalised = None if ratio is None else ratio * copies
-    known = row.suite, row.input, run.name, run.kind, before, after, ratio, normalised
-    return Change(*known, verdict)
+    names = row.suite, row.input, run.name, run.kind
+    return Change(*names, before, after, ratio, normalised, verdict)
 
 
 def _judge(old: Seconds, new: Seconds, ratio: float, smallest_change: float) -> Verdict:

@@ -1,4 +1,4 @@
-// Models on any edges, and structure factors. Arrays are as models/on_edges and observables have them, flat.
+// Models on any edges, and structure factors. Arrays are as models/spins and observables have them, flat.
 #include "cpu/models/edge_spins.h"
 
 #include "bindings/bindings.h"

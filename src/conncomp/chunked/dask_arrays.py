@@ -27,29 +27,32 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import choose_device, new_array, on_gpu
 from conncomp._memory import total_memory
-from conncomp.chunked.dask_graph import Graph, on_streams
+from conncomp.chunked.dask_graph import TaskGraph
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.numbering import final_roots, publish
+from conncomp.chunked.relabelling import relabel
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
-from conncomp.chunked.stages import Result, label_all
+from conncomp.chunked.stages import Result, label_all, labels_of
+from conncomp.chunked.union import link
 from conncomp.grid.runs import Placed, write_together
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
 MANY_CHUNKS = 512
-JOINED = ("link", "count", "publish")
+JOINED = (link, final_roots, publish)
 # Of more chunks than this, it is one task for 4 x 4 x ... of them, if these are no larger than so
 # many elements: it has reports of all of them and of their neighbours at once.
 VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
 def label(label_image: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.label` does, whose arguments these are, for a Dask array."""
+    """Label a Dask array, lazily; arguments are those of `conncomp.label`."""
     image = dask_array("label_image", label_image)
     return _label(image, *_asked(rules_of_image, "label_image", image, arguments))
 
 
 def label_bonds(bonds: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.label_bonds` does, whose arguments these are, for a Dask array."""
+    """Label bonds in a Dask array, lazily; arguments are those of `conncomp.label_bonds`."""
     array = dask_array("bonds", bonds)
     if array.dtype == np.bool_ and array.ndim:
         array = array.rechunk({0: -1})
@@ -154,26 +157,26 @@ class _Labelling:
         kept = not self.layout.crossed or self.array.nbytes * SHARE <= (total_memory() or math.inf)
         return [self.array] if kept else [self.array, clone(self.array)]
 
-    def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[Graph, Result]:
+    def graph(self, places: dict[Index, NDArray[Any]] | None = None) -> tuple[TaskGraph, Result]:
         """Return tasks and their results; where labels go to places, these are all None."""
         layout, rules = self.layout, self.rules
         # Labels that are written are not kept as a result.
         token = tokenize(self.array, rules) if places is None else uuid4().hex
         small = prod(map(max, layout.lengths)) <= SMALL_CHUNK
         side = 4 if small and layout.chunks > VERY_MANY_CHUNKS else 2
-        graph = Graph(token, JOINED if layout.chunks > MANY_CHUNKS else (), layout.counts, side)
+        joined = JOINED if layout.chunks > MANY_CHUNKS else ()
+        graph = TaskGraph(token, on_gpu(self.array._meta), joined, layout.counts, side)
         names = [(source.name, *(0,) * rules.planes) for source in self.sources]
         values = [{index: TaskRef((*name, *index)) for index in layout.indices()} for name in names]
-        call = on_streams(graph.call) if on_gpu(self.array._meta) else graph.call
 
         def in_place(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-            if places is not None and name in ("roots", "numbers", "labels"):
+            if places is not None and function in (relabel, labels_of):
                 function = partial(_write, function, places[index])
-            return call(name, index, function, *arguments)
+            return graph.call(name, index, function, *arguments)
 
         if places is not None:
             rules = replace(rules, question=replace(rules.question, counted=False))
-        engine = call if places is None else in_place
+        engine = graph.call if places is None else in_place
         with _no_collection():
             return graph, label_all(engine, layout, rules, values[0], (*values[1:], None)[0])
 
@@ -209,7 +212,7 @@ def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
     return meta.reshape(-1)[:0].astype(dtype).reshape((0,) * ndim)
 
 
-def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
+def _counts(graph: TaskGraph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
     name, tasks = graph.names["num"], {}
     for block, of_items in counts.items():
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))

@@ -4,14 +4,14 @@ A task takes half a kilobyte and some microseconds of a graph, whatever it does,
 little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
 task, which returns a list.
 
-Tasks whose chunks lie on a GPU use a stream of their thread for each device: threads run side by
+Tasks that take chunks on a GPU use a stream of their thread for each device: threads run side by
 side, and the next task reuses memory that CuPy keeps for the stream. The stream waits for the
 default one, where the chunk may still be made. A task ends when its stream is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import getitem
@@ -21,15 +21,10 @@ from typing import Any
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
-from conncomp.chunked.tree import Part
+from conncomp.chunked.tree import Entry
 from conncomp.kernels.cuda.launcher import import_cupy
 
 Function = Callable[..., Any]
-
-# These functions are called with chunks, all others with arrays in main memory.
-LABELLING = ("label", "roots", "numbers", "alone")
-MEASURING = ("sizes", "kept", "consecutive", "layers", "measured", "touched", "matched")
-ON_GPU = frozenset(LABELLING + MEASURING)
 
 
 class _Streams(local):
@@ -51,42 +46,56 @@ class Names(dict[str, str]):
         return full
 
 
-class Graph:
+class TaskGraph:
     """An engine that makes tasks of calls, by keys that have a token.
 
-    Those of names that are joined are made together for so many chunks along each axis, a side.
+    Calls of functions that are joined are made together for so many chunks along each axis, a
+    side. Chunks, on a GPU or not, are what the graph has no task for.
     """
 
     def __init__(
-        self, token: str, joined: Collection[str] = (), counts: Index = (), side: int = 2
+        self,
+        token: str,
+        on_gpu: bool,
+        joined: Sequence[Any] = (),
+        counts: Index = (),
+        side: int = 2,
     ) -> None:
-        self.names, self.tasks = Names(token), dict[Any, Task]()
+        self.names, self.tasks, self._on_gpu = Names(token), dict[Any, Task](), on_gpu
         self._joined, self._counts, self._side = joined, counts, side
         self._waiting, self._known = dict[Any, Any](), dict[Any, Any]()
 
     def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Add a task, or a call to one; return what stands for its result."""
-        if name in self._joined:
-            return self._join(name, index, function, arguments)
-        key = (self.names[name], *index)
-        if Part in map(type, arguments):
-            given, parts = list(arguments), []
-            for k, each in enumerate(arguments):
-                path: Index = ()
-                while type(each) is Part:
-                    each, path = each.of_all, (each.place, *path)
-                if path:
-                    given[k] = each
-                    parts.append((k, *path))
-            known = tuple(parts)
-            known = self._known.setdefault(known, known)  # the same of most tasks, kept once
-            self.tasks[key] = Task(key, call_with_parts, function, known, *given)
-        else:
-            self.tasks[key] = Task(key, function, *arguments)
-        return TaskRef(key)
+        task = None if function in self._joined else TaskRef((self.names[name], *index))
+        if self._on_gpu:
+            refs = [each.key for each in arguments if isinstance(each, TaskRef)]
+            if not self.tasks.keys() >= set(refs):
+                function = partial(on_stream, function)
+        if task is not None and Entry not in map(type, arguments):
+            self.tasks[task.key] = Task(task.key, function, *arguments)
+            return task
+        alone: Any = None if task is None else (task, 1, [], {})
+        group, whole, calls, given = alone or self._group(name, index)
+        places = []
+        for each in arguments:
+            path: Index = ()
+            while type(each) is Entry:
+                each, path = each.of_all, (each.place, *path)
+            # What several calls have is one object, given once.
+            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
+        calls.append(tuple(places))
+        if len(calls) == whole:
+            made = tuple(calls) if task is None else calls[0]
+            made = self._known.setdefault(made, made)  # the same of most tasks, kept once
+            wholes = (each for _, each in given.values())
+            caller = call_each if task is None else call_at
+            self.tasks[group.key] = Task(group.key, caller, function, made, *wholes)
+            self._waiting.pop(group.key, None)
+        return Entry(group, len(calls) - 1) if task is None else task
 
-    def _join(self, name: str, index: Index, function: Function, arguments: Any) -> Part:
-        """Add a call to those that are made together, and their task if it is the last one."""
+    def _group(self, name: str, index: Index) -> Any:
+        """Return the task of calls that are made together, how many, and these so far."""
         side = self._side
         group = tuple(k // side for k in index)
         key = (self.names[f"{name}-joined"], *group)
@@ -94,35 +103,17 @@ class Graph:
             counts = zip(self._counts, group, strict=True)
             whole = prod(min(side, count - side * k) for count, k in counts)
             self._waiting[key] = TaskRef(key), whole, [], {}
-        task, whole, calls, given = self._waiting[key]
-        places = []
-        for each in arguments:
-            path: Index = ()
-            while type(each) is Part:
-                each, path = each.of_all, (each.place, *path)
-            # What several calls have is one object, given once.
-            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
-        calls.append(tuple(places))
-        if len(calls) == whole:
-            made = tuple(calls)
-            made = self._known.setdefault(made, made)
-            parts = (each for _, each in given.values())
-            self.tasks[key] = Task(key, call_each, function, made, *parts)
-            del self._waiting[key]
-        return Part(task, len(calls) - 1)
+        return self._waiting[key]
 
 
-def call_with_parts(function: Function, parts: tuple[Index, ...], *arguments: Any) -> Any:
-    """Call a function, some of whose arguments are entries of what is given."""
-    given = list(arguments)
-    for k, *path in parts:
-        given[k] = reduce(getitem, path, given[k])
-    return function(*given)
+def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:
+    """Call a function, whose arguments are at places: what is given, or entries of it."""
+    return function(*(reduce(getitem, place, given) for place in places))
 
 
-def call_each(function: Function, calls: Any, *arguments: Any) -> list[Any]:
-    """Call a function several times, whose arguments are what is given or entries of it."""
-    return [function(*(reduce(getitem, path, arguments) for path in each)) for each in calls]
+def call_each(function: Function, calls: Any, *given: Any) -> list[Any]:
+    """Call a function several times, each as `call_at`."""
+    return [function(*(reduce(getitem, place, given) for place in places)) for places in calls]
 
 
 def on_stream(function: Function, *arguments: Any) -> Any:
@@ -141,13 +132,3 @@ def on_stream(function: Function, *arguments: Any) -> Any:
             "smaller, or let fewer tasks run at once"
         ) from None
     return result
-
-
-def on_streams(call: Function) -> Function:
-    """Return an engine that calls what takes chunks on streams."""
-
-    def placed(name: str, index: Any, function: Function, *arguments: Any) -> Any:
-        wanted = partial(on_stream, function) if name in ON_GPU else function
-        return call(name, index, wanted, *arguments)
-
-    return placed

@@ -117,11 +117,7 @@ class ChunkLabels(NamedTuple):
 
 
 class ChunkRuns(KeptRuns):
-    """The components of a chunk alone as its runs, which do what `ChunkLabels` do.
-
-    Runs take some bits an element where labels take 32, tell what a report says, and become the
-    labels of the whole array wherever these go.
-    """
+    """The components of a chunk alone as its runs: some bits an element, where labels take 32."""
 
     def first(self, wanted: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the index of the first element of some components, or of all."""
@@ -187,10 +183,7 @@ def row_length(shape: tuple[int, ...], segment: int) -> int:
 
 
 def report_chunk(rules: Rules, start: Index, sides: int, values: Any, labelled: Any) -> Report:
-    """Report what other chunks have to know of one.
-
-    Its first element lies at `start` in the array; `sides` are those of `Layout.sides`.
-    """
+    """Report what other chunks have to know of one at `start`, with `Layout.sides`."""
     bits = [bit for bit in range(sides.bit_length()) if sides >> bit & 1]
     faces = {bit: labelled.side(rules.crossed[bit // 2], bool(bit & 1)) for bit in bits}
     by_runs = isinstance(labelled, ChunkRuns)

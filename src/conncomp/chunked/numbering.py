@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.chunked.labelling import Report
-from conncomp.chunked.union import Table, Union, look_up
+from conncomp.chunked.union import RootTable, Union, look_up
 
 Indices = NDArray[np.int64]
 
 
-class Numbers(NamedTuple):
+class ByRoot(NamedTuple):
     """The numbers of some roots, which ascend."""
 
     roots: Indices
@@ -46,7 +46,7 @@ class FinalRoots(NamedTuple):
     counts: Indices  # of roots of the whole array in each segment of the chunk
 
 
-def final_roots(report: Report, table: Table) -> FinalRoots:
+def final_roots(report: Report, table: RootTable) -> FinalRoots:
     """Return what the components of a report have become, by the table of the chunk."""
     roots, counts = look_up(table, report.roots), report.counts.copy()
     gone = roots != report.roots
@@ -55,32 +55,26 @@ def final_roots(report: Report, table: Table) -> FinalRoots:
 
 
 def fold_counts(segments: int, *children: Indices) -> Indices:
-    """Add counts of chunks along one axis, to so many segments of the axis cut before it.
-
-    Each chunk has a count for each place along the axes before this one.
-    """
+    """Add counts of chunks along one axis, by place, to segments of the axis cut before it."""
     return np.asarray(np.sum(children, axis=0).reshape(segments, -1).sum(axis=1))
 
 
 def first_numbers(base: Indices, *children: Indices) -> list[Indices]:
-    """Return how many roots are before each place of chunks along one axis.
-
-    A base has how many are before the segments that `fold_counts` returned a sum for.
-    """
+    """Return the roots before each place of chunks along one axis, by those before its sums."""
     total = np.sum(children, axis=0).reshape(len(base), -1)
     before = (base[:, None] + np.cumsum(total, axis=1) - total).reshape(-1)
     return [before + counts for counts in accumulate(children[:-1], initial=0 * before)]
 
 
-def publish(report: Report, final: FinalRoots, base: Indices) -> Numbers:
+def publish(report: Report, final: FinalRoots, base: Indices) -> ByRoot:
     """Return the numbers, from 1, of a report's own roots; a base has those before segments."""
     own, counts = ~final.gone, final.counts
     rank = report.labels[own] - np.searchsorted(report.labels[final.gone], report.labels[own])
     before = base - (np.cumsum(counts) - counts)
-    return Numbers(report.roots[own], before[report.segments[own]] + rank)
+    return ByRoot(report.roots[own], before[report.segments[own]] + rank)
 
 
-def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: Numbers) -> Indices:
+def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: ByRoot) -> Indices:
     """Return the number of each component of a chunk, after a 0; `numbers` are of others' roots."""
     counts, labels = final.counts, report.labels[final.gone]
     own = np.ones(int(report.counts.sum()) + 1, bool)
@@ -93,7 +87,7 @@ def numbers_of_chunk(report: Report, final: FinalRoots, base: Indices, numbers: 
     return result
 
 
-def gathered_numbers(published: Iterable[Numbers | None], wanted: Indices | None = None) -> Numbers:
+def gathered_numbers(published: Iterable[ByRoot | None], wanted: Indices | None = None) -> ByRoot:
     """Return the numbers of several regions as one, of `wanted` roots only if these are given."""
     parts = [each for each in published if each is not None]
     roots, numbers = map(np.concatenate, zip(*parts, strict=True))
@@ -101,23 +95,23 @@ def gathered_numbers(published: Iterable[Numbers | None], wanted: Indices | None
         kept = np.isin(roots, wanted)
         roots, numbers = roots[kept], numbers[kept]
     order = np.argsort(roots)
-    return Numbers(roots[order], numbers[order])
+    return ByRoot(roots[order], numbers[order])
 
 
-def exchange_numbers(known: Numbers, tables: Sequence[Table]) -> list[Numbers]:
+def exchange_numbers(known: ByRoot, tables: Sequence[RootTable]) -> list[ByRoot]:
     """Return, for each region of a union, the numbers of what its open roots become at last."""
     wanted = [np.unique(table.replaced) for table in tables]
-    return [Numbers(roots, look_up_numbers(known, roots)) for roots in wanted]
+    return [ByRoot(roots, look_up_numbers(known, roots)) for roots in wanted]
 
 
-def summed_sizes(union: Union, *regions: Numbers) -> Numbers:
+def summed_sizes(union: Union, *regions: ByRoot) -> ByRoot:
     """Return the sizes of what open components of several regions have become in their union."""
     roots, sizes = [], []
     for table, region in zip(union.tables, regions, strict=True):
         is_open = np.isin(region.roots, table.roots)
         roots.append(look_up(table, region.roots[is_open]))
         sizes.append(region.numbers[is_open])
-    return Numbers(*summed_by_key(np.concatenate(roots), np.concatenate(sizes)))
+    return ByRoot(*summed_by_key(np.concatenate(roots), np.concatenate(sizes)))
 
 
 def summed_by_key(keys: NDArray[Any], values: Indices, axis: int | None = None) -> Any:
@@ -128,18 +122,15 @@ def summed_by_key(keys: NDArray[Any], values: Indices, axis: int | None = None) 
     return distinct, sums
 
 
-def look_up_numbers(known: Numbers, roots: Indices) -> Indices:
+def look_up_numbers(known: ByRoot, roots: Indices) -> Indices:
     """Return the sizes, or numbers, of some roots, all of which are there."""
     return known.numbers[np.searchsorted(known.roots, roots)]
 
 
 def exchange_sizes(
-    above: Numbers | None, union: Union, tables: list[Table], sums: Numbers
-) -> list[Numbers]:
-    """Return, for each region of a union, the sizes of what its open roots have become at last.
-
-    `above` is what this returned for it in the union above, and `sums` what `summed_sizes` did.
-    """
+    above: ByRoot | None, union: Union, tables: list[RootTable], sums: ByRoot
+) -> list[ByRoot]:
+    """Return as `exchange_numbers` does the sizes of components, by `summed_sizes` of a union."""
     whole = ~np.isin(sums.roots, union.open.roots)  # what touches no outer side of the union
-    own = Numbers(sums.roots[whole], sums.numbers[whole])
+    own = ByRoot(sums.roots[whole], sums.numbers[whole])
     return exchange_numbers(gathered_numbers((own, above)), tables)

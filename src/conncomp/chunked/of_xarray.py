@@ -17,7 +17,7 @@ NEAR = 0.1  # of the step between coordinates: nearer ones are the same, but for
 
 
 def label(label_image: Any, **arguments: Any) -> Any:
-    """Do what `conncomp.label` does, whose arguments these are, for an array with names."""
+    """Label an array with names of axes; arguments are those of `conncomp.label`."""
     image = _with_names(label_image, "label_image")
     if arguments.get("out") is not None:
         raise ValueError(
@@ -74,14 +74,14 @@ sort_by_size = partial(_like_labels, components.sort_by_size)
 
 
 def contacts(labels: Any, periodic: Any, batch_axes: int, **options: Any) -> Any:
-    """Do what `conncomp.contacts` does, whose arguments these are, for labels with names."""
+    """Count contacts of labels with names of axes, some of which `periodic` may name."""
     given = _with_names(labels, "labels")
     named = _periodic(list(given.dims[as_batch_axes(batch_axes, given.ndim, "labels") :]), periodic)
     return components.contacts(given.data, periodic=named, batch_axes=batch_axes, **options)
 
 
 def lay_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
-    """Do what `conncomp._lazy.laid_beside` does, for labels with names."""
+    """Return the other array with its axes in the order of those of labels, without names."""
     laid = in_order(labels, other, name, of)
     return laid.data if isinstance(laid, _WITH_NAMES) else laid
 

@@ -19,9 +19,9 @@ from conncomp.chunked.labelling import (
     root_indices,
 )
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import Indices, Numbers, numbers_of_chunk
+from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, numbers_of_chunk
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.union import Table, look_up
+from conncomp.chunked.union import RootTable, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -33,9 +33,9 @@ def relabel(
     start: Index,
     values: Any,
     report: Report,
-    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
+    final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
-    numbers: Numbers | None,
+    numbers: ByRoot | None,
     out: Any = None,
 ) -> Any:
     """Do the third stage of a chunk, in a new array or in `out`.
@@ -62,17 +62,17 @@ def numbers_of_labels(
     start: Index,
     labelled: ChunkLabels | ChunkRuns,
     report: Report,
-    final: Any,  # `FinalRoots`, or where roots are not counted a `Table`
+    final: FinalRoots | RootTable,
     before: Indices | None,
-    numbers: Numbers | None,
+    numbers: ByRoot | None,
 ) -> Any:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
-    if before is not None and numbers is not None:
+    if isinstance(final, FinalRoots) and before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
     roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
-    of_report = look_up(final, report.roots) if isinstance(final, Table) else final.roots
+    of_report = look_up(final, report.roots) if isinstance(final, RootTable) else final.roots
     roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 
@@ -106,7 +106,7 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
 def relabel_runs(
     runs: KeptRuns, table: Indices, dtype: np.dtype[Any], out: Any = None, late: bool = False
 ) -> Any:
-    """Do what `relabel_chunk` does, of runs; if late, leave `out` to `write_together` if it can."""
+    """Relabel runs; if late, leave `out` to `write_together` where it can."""
     largest = int(table.max())
     check_holds(dtype, largest)
     if largest > LARGEST:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp.components.statistics import ComponentStatistics
 
-Numbers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 # How columns of rows are joined that turn out to be of one component.
 JOIN: dict[str, np.ufunc] = {
@@ -22,7 +22,7 @@ JOIN: dict[str, np.ufunc] = {
 LARGEST_SUM = 1 << 51
 
 
-class Table(dict[str, NDArray[Any]]):
+class RowTable(dict[str, NDArray[Any]]):
     """A row for each component: arrays by the names of `JOIN`."""
 
     @property
@@ -30,16 +30,16 @@ class Table(dict[str, NDArray[Any]]):
         """How many there are."""
         return len(next(iter(self.values())))
 
-    def take(self, rows: Any) -> Table:
+    def take(self, rows: Any) -> RowTable:
         """Return some of the rows."""
-        return Table({name: column[rows] for name, column in self.items()})
+        return RowTable({name: column[rows] for name, column in self.items()})
 
-    def followed_by(self, *others: Table) -> Table:
+    def followed_by(self, *others: RowTable) -> RowTable:
         """Return the rows of all."""
         tables = (self, *others)
-        return Table({name: np.concatenate([table[name] for table in tables]) for name in self})
+        return RowTable({name: np.concatenate([table[name] for table in tables]) for name in self})
 
-    def joined(self, groups: Numbers) -> Table:
+    def joined(self, groups: Integers) -> RowTable:
         """Return a row for each group of rows, which is how many come before it."""
         if not self.rows:
             return self
@@ -56,9 +56,9 @@ class Table(dict[str, NDArray[Any]]):
         if "sum" in self:
             bound = joined["size"] * np.max(joined["end"], axis=1, initial=0).astype(float)
             _refuse(bound >= 2.0**63, "coordinates", np.dtype(np.int64))
-        return Table(joined)
+        return RowTable(joined)
 
-    def joined_by(self, *names: str) -> Table:
+    def joined_by(self, *names: str) -> RowTable:
         """Return a row for each distinct key, which some columns make, in the order of keys."""
         if not self.rows:
             return self
@@ -71,7 +71,7 @@ class Table(dict[str, NDArray[Any]]):
         groups[order] = np.cumsum(begins)
         return self.joined(groups)
 
-    def _addends(self, name: str, groups: Numbers) -> Any:
+    def _addends(self, name: str, groups: Integers) -> Any:
         """Return what is joined of a column, given the group of each row."""
         column = self[name]
         if name not in ("mean", "product", "scatter"):
@@ -85,7 +85,7 @@ class Table(dict[str, NDArray[Any]]):
         return column + size[:, None, None] * apart[:, :, None] * apart[:, None, :]
 
 
-def _sums(column: Numbers, groups: Numbers) -> Numbers:
+def _sums(column: Integers, groups: Integers) -> Integers:
     sums = np.zeros((int(groups.max()) + 1, *column.shape[1:]), np.int64)
     np.add.at(sums, groups, column)
     return sums
@@ -96,12 +96,12 @@ def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
         raise OverflowError(f"the sum of {what} over a component does not fit into {dtype}")
 
 
-def table_of(measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: Any) -> Table:
+def table_of(measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: Any) -> RowTable:
     """Return rows of what was measured of a part that begins at `ahead`, with other columns."""
     sizes, boxes = measured.sizes, measured.bounding_boxes
     sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64) + ahead * sizes[:, None]
     begin, end = boxes[:, :, 0] + ahead, boxes[:, :, 1] + ahead
-    table = Table(columns, size=sizes, begin=begin, end=end, sum=sums)
+    table = RowTable(columns, size=sizes, begin=begin, end=end, sum=sums)
     if surfaces:
         table["faces"] = measured.faces
     if image:
@@ -109,7 +109,7 @@ def table_of(measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: 
     return table
 
 
-def statistics_of(table: Table, spacing: tuple[float, ...], **more: Any) -> ComponentStatistics:
+def statistics_of(table: RowTable, spacing: tuple[float, ...], **more: Any) -> ComponentStatistics:
     """Return rows as `component_statistics` does; what they do not tell is empty, or in `more`."""
     ndim, none, sizes = len(spacing), np.empty(0), table["size"]
     known: dict[str, Any] = {

@@ -29,7 +29,7 @@ from conncomp.chunked.labelling import (
     root_indices,
 )
 from conncomp.chunked.layout import Index
-from conncomp.chunked.numbering import FinalRoots, Indices, Numbers, look_up_numbers
+from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, look_up_numbers
 from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.tree import Call, OfChunks, Tree, merged
@@ -89,7 +89,7 @@ def label_and_count(
     if not rules.question.batch_axes:  # labels are in the order of roots
         labels = np.sort(labels[np.argsort(-sizes[labels], kind="stable")[: selection.largest]])
     roots = root_indices(rules.shape, start, labelled.labels.shape, labelled.first(labels))
-    kept = largest_of(rules, selection, Numbers(roots, sizes[labels]))
+    kept = largest_of(rules, selection, ByRoot(roots, sizes[labels]))
     return report._replace(inner_roots=kept.roots, inner_sizes=kept.numbers)
 
 
@@ -98,7 +98,7 @@ def sizes_of_labels(labelled: ChunkLabels) -> Indices:
     return np.asarray(on_host(component_sizes(labelled.labels, background=None)), np.int64)
 
 
-def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
+def largest_of(rules: Rules, selection: Selection, *parts: ByRoot) -> ByRoot:
     """Return the largest components of each item; of equally large ones those of smaller roots."""
     roots, sizes = map(np.concatenate, zip(*parts, strict=True))
     items = roots // rules.item_size
@@ -108,7 +108,7 @@ def largest_of(rules: Rules, selection: Selection, *parts: Numbers) -> Numbers:
     rank = np.arange(len(order)) - np.searchsorted(of_items, of_items)
     best = order[rank < selection.largest]
     best = best[np.argsort(roots[best])]
-    return Numbers(roots[best], sizes[best])
+    return ByRoot(roots[best], sizes[best])
 
 
 def choose_all(
@@ -129,20 +129,20 @@ def choose_all(
     return {index: (selection, best, total) for index, total in totals.items()}
 
 
-def sizes_on_faces(report: Report) -> Numbers:
+def sizes_on_faces(report: Report) -> ByRoot:
     """Return the sizes of the parts that a chunk has of components on its faces."""
-    return Numbers(report.roots, report.sizes)
+    return ByRoot(report.roots, report.sizes)
 
 
 def candidates(
-    rules: Rules, selection: Selection, report: Report, final: FinalRoots, totals: Numbers
-) -> Numbers:
+    rules: Rules, selection: Selection, report: Report, final: FinalRoots, totals: ByRoot
+) -> ByRoot:
     """Return the components that begin in a chunk and may be among the largest."""
     own = report.roots[~final.gone]
     sizes = look_up_numbers(totals, own)
     large = sizes >= selection.least
-    faces = Numbers(own[large], sizes[large])
-    return largest_of(rules, selection, faces, Numbers(report.inner_roots, report.inner_sizes))
+    faces = ByRoot(own[large], sizes[large])
+    return largest_of(rules, selection, faces, ByRoot(report.inner_roots, report.inner_sizes))
 
 
 def relabel_selected(
@@ -152,10 +152,10 @@ def relabel_selected(
     report: Report,
     final: FinalRoots,
     before: Indices | None,
-    numbers: Numbers | None,
+    numbers: ByRoot | None,
     *chosen: Any,
 ) -> Selected:
-    """Do what `relabel` does, where labels that `choose_all` has not chosen become background."""
+    """Do the third stage, in which labels that `choose_all` has not chosen become background."""
     selection, best, totals = chosen
     labelled = label_chunk(rules, values)
     of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
@@ -178,8 +178,8 @@ def relabel_selected(
     summary = None
     if selection.listed:
         of_all = np.flatnonzero(begins)
-        given = sizes[of_all], roots[of_all - 1] // rules.item_size, of_labels[of_all]
-        summary = summary_of(*given, selection.listed, among=are_best[of_all - 1])
+        rows = sizes[of_all], roots[of_all - 1] // rules.item_size, of_labels[of_all]
+        summary = summary_of(*rows, selection.listed, among=are_best[of_all - 1])
     of_labels[~kept] = of_labels[0]
     labels = relabel_chunk(labelled.labels, of_labels, rules.label_type)
     return Selected(labels, int(np.count_nonzero(begins & kept)), int(parts[kept].sum()), summary)

@@ -8,7 +8,8 @@
     relabelling.py  relabel             a chunk's values again -> labels as the whole array has them
 
 Where some components are selected, `selection.py` has the first and the last function. Chunks of
-whole items need none of this: `label_items` is their only stage.
+whole items need none of this: `label_items` is their only stage. Engines tell stages by these
+functions; names are for people.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from conncomp.chunked.selection import (
     relabel_selected,
     select_items,
 )
-from conncomp.chunked.tree import Call, OfChunks, Part, Tree
+from conncomp.chunked.tree import Call, Entry, OfChunks, Tree
 from conncomp.chunked.union import crossings_of, link
 from conncomp.kernels.neighbourhood import Step
 
@@ -64,11 +65,11 @@ def label_all(
         return _label_alone(call, layout, rules, values, selection)
     starts = {index: layout.start(index) for index in layout.indices()}
     first: Any = label_and_report if selection is None else label_and_count
-    told = again_of is None if selection is None else selection
+    keep_or_selection = again_of is None if selection is None else selection
     reports = {}
     for index, start in starts.items():
-        given = rules, start, layout.sides(index), told, values[index]
-        reports[index] = call("label", index, first, *given)
+        chunk = rules, start, layout.sides(index), keep_or_selection, values[index]
+        reports[index] = call("label", index, first, *chunk)
     linked = _link_all(call, layout, rules, reports)
     result, question = Result({}, {}), rules.question
     name = "numbers" if question.consecutive else "roots"
@@ -78,9 +79,9 @@ def label_all(
         final: dict[Index, Any] = dict(tables)
         if question.consecutive or question.counted or selection:  # else roots are looked up
             final = {k: call("count", k, final_roots, reports[k], table) for k, table in tables}
-        before, numbers = dict[Index, Part](), dict[Index, Part]()
+        before, numbers = dict[Index, Entry](), dict[Index, Entry]()
         if question.consecutive or question.counted:
-            counts = {index: Part(of_chunk, COUNTS) for index, of_chunk in final.items()}
+            counts = {index: Entry(of_chunk, COUNTS) for index, of_chunk in final.items()}
             before, result.counts[block] = tree.count_before(counts)
         if question.consecutive:
             parts = final.items()
@@ -88,10 +89,10 @@ def label_all(
             numbers = tree.exchange(own)
         chosen = choose_all(call, tree, rules, selection, reports, final) if selection else {}
         for index, of_chunk in final.items():
-            given = rules, starts[index], (again_of or values)[index], reports[index], of_chunk
+            chunk = rules, starts[index], (again_of or values)[index], reports[index], of_chunk
             numbered = (before[index], numbers[index]) if question.consecutive else (None, None)
             last, more = (relabel_selected, chosen[index]) if selection else (relabel, ())
-            result.labels[index] = call(name, index, last, *given, *numbered, *more)
+            result.labels[index] = call(name, index, last, *chunk, *numbered, *more)
     return result
 
 
@@ -118,12 +119,11 @@ class Alone(NamedTuple):
 def _label_alone(
     call: Call, layout: Layout, rules: Rules, values: OfChunks, selection: Selection | None
 ) -> Result:
-    """Do what `label_all` does where items are not cut."""
     result = Result({}, {})
     for index in layout.indices():
         alone = call("alone", index, label_items, rules, values[index], selection)
         result.labels[index] = call("labels", index, labels_of, alone)
-        result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
+        result.counts[index[: layout.batch_axes]] = call("counts", index, counts_of, alone)
     return result
 
 
@@ -142,3 +142,8 @@ def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> Any:
         return alone.labels
     out[...] = alone.labels
     return out
+
+
+def counts_of(alone: Alone) -> NDArray[np.int64]:
+    """Return how many components items of a chunk have."""
+    return alone.counts

@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.union import Table, Union, levels_of, tables_below, unite
+from conncomp.chunked.union import RootTable, Union, levels_of, tables_below, unite
 
 # An engine: ``call(name, index, function, *arguments)`` calls a function now or later, and returns
 # its result or what stands for that in other calls. No two calls have the same name and index.
@@ -36,7 +36,7 @@ def merged(call: Call, name: str, block: Index, parts: Sequence[Any], merge: Any
             return parts[0]
 
 
-class Part(NamedTuple):
+class Entry(NamedTuple):
     """Stands for an entry of what a call returns, or of a part; engines give calls the entry."""
 
     of_all: Any
@@ -45,14 +45,11 @@ class Part(NamedTuple):
 
 def entry_of(argument: Any) -> Any:
     """Return what an argument stands for, given results themselves."""
-    return entry_of(argument.of_all)[argument.place] if type(argument) is Part else argument
+    return entry_of(argument.of_all)[argument.place] if type(argument) is Entry else argument
 
 
 class Tree:
-    """The unions of the chunks of one block of items, from the chunks up to one for all.
-
-    What stands for chunks, regions and unions is in dictionaries by their index in the tree.
-    """
+    """The unions of the chunks of one block of items, by their index in the tree."""
 
     def __init__(self, call: Call, layout: Layout, block: Index) -> None:
         self._call, self.block, self.layout = call, block, layout
@@ -61,7 +58,7 @@ class Tree:
         # The index of each chunk, by that in the tree.
         self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
-    def unite(self, linked: OfChunks) -> dict[Index, Part]:
+    def unite(self, linked: OfChunks) -> dict[Index, Entry]:
         """Make all unions, up, and the tables of all regions, down; return those of chunks."""
         outer = [
             {
@@ -74,17 +71,17 @@ class Tree:
         self._tables, parts = self._down("tables", tables_below, self._unions)
         return parts
 
-    def exchange(self, published: OfChunks) -> dict[Index, Part]:
+    def exchange(self, published: OfChunks) -> dict[Index, Entry]:
         """Return for each chunk the numbers of what its open roots have become."""
         regions = [self._by_region(published)]
         regions += self._up("gather", _gather, self._unions[:-1], regions[0])
         return self._down("numbers", _exchange, self._tables, of_members=regions)[1]
 
-    def total(self, sizes: OfChunks) -> dict[Index, Part]:
+    def total(self, sizes: OfChunks) -> dict[Index, Entry]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
         sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
-        known = self._unions, self._tables, sums
-        return self._down("whole", numbering.exchange_sizes, *known)[1]
+        of_unions = self._unions, self._tables, sums
+        return self._down("whole", numbering.exchange_sizes, *of_unions)[1]
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
@@ -105,27 +102,27 @@ class Tree:
 
     def _down(
         self, name: str, function: Any, *of_unions: list[OfLevel], of_members: Any = None
-    ) -> tuple[list[OfLevel], dict[Index, Part]]:
+    ) -> tuple[list[OfLevel], dict[Index, Entry]]:
         """Return what a function makes of each union, by level, and which part each chunk has.
 
         Of the highest one first: it takes what it has made for the union in the one above, or
         None; then what there is for the union, and for its members.
         """
         made: list[OfLevel] = [{} for _ in self.levels]
-        above: dict[Index, Part] = {}
+        above: dict[Index, Entry] = {}
         for height in reversed(range(len(self.levels))):
-            call, below = partial(self._call, f"{name}-{height}"), dict[Index, Part]()
+            call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
             for group, members in self._groups(height):
-                known = [of_levels[height][group] for of_levels in of_unions]
+                arguments = [of_levels[height][group] for of_levels in of_unions]
                 if of_members is not None:
-                    known += [of_members[height][member] for member in members]
-                result = call(self.block + group, function, above.get(group), *known)
+                    arguments += [of_members[height][member] for member in members]
+                result = call(self.block + group, function, above.get(group), *arguments)
                 made[height][group] = result
-                below |= {member: Part(result, place) for place, member in enumerate(members)}
+                below |= {member: Entry(result, place) for place, member in enumerate(members)}
             above = below
         return made, {self._chunks[region]: part for region, part in above.items()}
 
-    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Part], Any]:
+    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Entry], Any]:
         """Return how many roots are before segments of each chunk, and how many items have."""
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
@@ -143,8 +140,8 @@ class Tree:
                 # How many places chunks have along the axes before the one that is folded.
                 shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                given = numbering.fold_counts, segments, *of_axis
-                folded[group] = call(f"fold-{j}", block + group, *given)
+                to_fold = numbering.fold_counts, segments, *of_axis
+                folded[group] = call(f"fold-{j}", block + group, *to_fold)
             levels.insert(0, lines(folded, j - 1))
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
         total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
@@ -154,7 +151,7 @@ class Tree:
             for group, of_axis in level.items():
                 to_add = numbering.first_numbers, bases[group], *of_axis
                 first = call(f"first-{j}", block + group, *to_add)
-                following |= {(*group, k): Part(first, k) for k in range(lengths[j])}
+                following |= {(*group, k): Entry(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
 
@@ -162,11 +159,11 @@ class Tree:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _gather(union: Union, *published: numbering.Numbers) -> numbering.Numbers:
+def _gather(union: Union, *published: numbering.ByRoot) -> numbering.ByRoot:
     return numbering.gathered_numbers(published, union.open.roots)
 
 
 def _exchange(
-    above: numbering.Numbers | None, tables: list[Table], *others: numbering.Numbers
-) -> list[numbering.Numbers]:
+    above: numbering.ByRoot | None, tables: list[RootTable], *others: numbering.ByRoot
+) -> list[numbering.ByRoot]:
     return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)

@@ -52,10 +52,7 @@ class Crossing(NamedTuple):
 
 @lru_cache(maxsize=64)
 def crossings_of(rules: Rules) -> dict[Step, Crossing]:
-    """Return the crossings by direction, which has a move for each axis of `crossed`.
-
-    Of a direction and its opposite one is there, and of a step and its opposite.
-    """
+    """Return crossings by direction, a move for each axis of `crossed`; of opposites, one."""
     shape, crossed, batch = rules.shape, rules.crossed, rules.question.batch_axes
     axes = tuple(k for k, length in enumerate(shape[batch:]) if length > 1)
     moves: dict[Step, set[Step]] = {}
@@ -152,7 +149,7 @@ class Open(NamedTuple):
     touched: NDArray[np.uint64]  # bits of the outer sides that each key touches, as of Layout.sides
 
 
-class Table(NamedTuple):
+class RootTable(NamedTuple):
     """What roots of a region have become: distinct roots, ascending, and those now."""
 
     roots: Indices
@@ -164,7 +161,7 @@ class Union(NamedTuple):
 
     open: Open
     pairs: Indices  # of linked keys, in two rows, one of which may be of another region
-    tables: Sequence[Table] = ()  # for each region in it, what its open roots have become
+    tables: Sequence[RootTable] = ()  # for each region in it, what its open roots have become
 
 
 def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Union:
@@ -193,19 +190,19 @@ def unite(outer: Sequence[int], *members: Union) -> Union:
     touched &= np.repeat(np.array(outer, np.uint64), [len(region.keys) for region in regions])
     still = touched > 0
     own = (np.unique(region.roots) for region in regions)
-    tables = [Table(roots, replaced[np.searchsorted(distinct, roots)]) for roots in own]
+    tables = [RootTable(roots, replaced[np.searchsorted(distinct, roots)]) for roots in own]
     is_open = Open(keys[still], replaced[vertices.reshape(-1)][still], touched[still])
     return Union(is_open, linked[:, ~inside], tables)
 
 
-def tables_below(above: Table | None, union: Union) -> Sequence[Table]:
+def tables_below(above: RootTable | None, union: Union) -> Sequence[RootTable]:
     """Return what open roots of each region of a union have become, as the union above knows."""
     if above is None:
         return union.tables
-    return [Table(each.roots, look_up(above, each.replaced)) for each in union.tables]
+    return [RootTable(each.roots, look_up(above, each.replaced)) for each in union.tables]
 
 
-def look_up(table: Table, roots: Indices) -> Indices:
+def look_up(table: RootTable, roots: Indices) -> Indices:
     """Return what some roots have become; those that are not in the table are as they were."""
     if not len(table.roots):
         return roots

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conncomp.files.images import is_hdf5, read_content
+from conncomp.files.images import Image, is_hdf5, read_content
 from conncomp.files.scales import Content
 
 
@@ -29,8 +28,6 @@ def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
         return read_volume(str(path), key)
     return read_content(path, key=key, series=series)
 
-
-Image = NDArray[Any]
 
 # Axes that hold separate images, and the names of their columns.
 SEPARATE = {"T": "frame", "Z": "plane"}

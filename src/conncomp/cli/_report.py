@@ -33,7 +33,6 @@ from conncomp.kernels.cuda import launcher
 
 Row = tuple[str, ...]
 Rows = Sequence[Row]
-Report = dict[str, Any]
 
 
 # Told the bytes of a stage that are done, those in total, and what else there is to tell.
@@ -89,7 +88,7 @@ def describe_decades(rows: Sequence[Sequence[Any]]) -> list[dict[str, int]]:
     return [dict(zip(names, numbers, strict=True)) for numbers in each]
 
 
-def show(report: Report, facts: Rows, *tables: Rows, as_json: bool, names: int = 0) -> None:
+def show(report: dict[str, Any], facts: Rows, *tables: Rows, as_json: bool, names: int = 0) -> None:
     """Print a report as JSON or as tables, with headers; so many columns begin at the left."""
     with to_output():
         if as_json:
@@ -128,7 +127,9 @@ def _plain(value: object) -> object:
     raise TypeError(f"no JSON for {type(value).__name__}")
 
 
-def distribution_table(report: Report, things: str, groups: str = "components") -> list[Row]:
+def distribution_table(
+    report: dict[str, Any], things: str, groups: str = "components"
+) -> list[Row]:
     """Return the report's ``sizes`` as rows; `things` are what components are made of."""
     total = sum(part["elements"] for part in report["sizes"])
     rows: list[Row] = []

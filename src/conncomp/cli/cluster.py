@@ -27,7 +27,7 @@ from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
-from conncomp.tables.pairs import Clustering
+from conncomp.tables.growing import Clustering
 
 PairFiles = list[reading.PairFile]
 THRESHOLDS = "no number, and no list of such as '0.9,0.95'"
@@ -222,7 +222,6 @@ class _Tally:
         self.waiting = 0.0
 
     def read(self, files: PairFiles, nulls: str, add: Callable[[reading.Batch], None]) -> None:
-        """Add all batches of files."""
         with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
             asked = perf_counter()
             for batch in ahead:
@@ -239,11 +238,9 @@ class _Tally:
                 asked = perf_counter()
 
     def add_nodes(self, batch: reading.Batch) -> None:
-        """Add nodes."""
         self._clustering.add_nodes(_side(batch.left))
 
     def add(self, batch: reading.Batch) -> None:
-        """Add pairs."""
         self._clustering.add(_side(batch.left), _side(batch.right), batch.weights)
         self.rows += batch.rows
         self.dropped += batch.rows - len(batch.left[0])

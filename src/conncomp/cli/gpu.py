@@ -18,7 +18,7 @@ from conncomp.cli._rules import command, needs, no_effect
 Device = Any  # as of the functions of conncomp; tests have "cpu"
 
 
-class Kind(NamedTuple):
+class WarmUp(NamedTuple):
     """What kernels are compiled for: calls that are those of many others, on little data."""
 
     summary: str
@@ -67,13 +67,13 @@ def _potts(device: Device, dtype: str) -> None:
 
 
 KINDS = {
-    "label-2d": Kind("label of images", partial(_label, 0, (64, 64), (2048, 2048))),
-    "label-3d": Kind("label of volumes", partial(_label, 0, (32, 32, 32), (256, 256, 256))),
-    "label-batch": Kind("label of batches of images", partial(_label, 1, (4, 128, 128))),
-    "components": Kind("connected_components of rows of int32", partial(_components, "weak")),
-    "strong": Kind("the same with connection='strong'", partial(_components, "strong")),
-    "statistics": Kind("component_statistics of labels of int32", _statistics),
-    "potts": Kind("sweeps of Potts.swendsen_wang, of two and three dimensions", _potts),
+    "label-2d": WarmUp("label of images", partial(_label, 0, (64, 64), (2048, 2048))),
+    "label-3d": WarmUp("label of volumes", partial(_label, 0, (32, 32, 32), (256, 256, 256))),
+    "label-batch": WarmUp("label of batches of images", partial(_label, 1, (4, 128, 128))),
+    "components": WarmUp("connected_components of rows of int32", partial(_components, "weak")),
+    "strong": WarmUp("the same with connection='strong'", partial(_components, "strong")),
+    "statistics": WarmUp("component_statistics of labels of int32", _statistics),
+    "potts": WarmUp("sweeps of Potts.swendsen_wang, of two and three dimensions", _potts),
 }
 
 

@@ -178,8 +178,8 @@ class Labelled:
 def _read_graph(options: Options, stage: Stages) -> Labelled:
     with stage("reading", counts=True) as progress:
         asked = Asked(options.compact_ids, options.integers, options.header, [])
-        known = options.input, asked, options.format, progress
-        arcs, ids = read_graph(*known, remedy="--compact-ids")
+        file = options.input, asked, options.format, progress
+        arcs, ids = read_graph(*file, remedy="--compact-ids")
     for note in asked.notes:
         say(note)
     if ids is not None and options.writes_npy:

@@ -91,9 +91,9 @@ def fill_holes(
     return cast(Labels, replace_rows(replace(holes, background=-1), table) != 0)
 
 
-def _fill_labels(labels: Any, largest: int | None, *asked: Any) -> Labels:
+def _fill_labels(labels: Any, largest: int | None, *neighbours: Any) -> Labels:
     """Let each hole that one label surrounds have that label."""
-    items, objects = check_touching(labels, *asked)
+    items, objects = check_touching(labels, *neighbours)
     xp, empty, num_labels = items.xp, items.background, items.all_rows
     inside = items.labels != empty
     holes = _background_components(inside, _complement(objects), len(items.batch))

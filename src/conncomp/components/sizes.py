@@ -175,8 +175,8 @@ def component_members(
     if items.xp is np:
         begins, indices = native.members(flat, length, empty, items.all_rows, is_wide)
     else:
-        described = flat, empty, count_rows(items), length, INDEX_TYPES[is_wide]
-        begins, indices = list_members(current_gpu(), *described)
+        members = flat, empty, count_rows(items), length, INDEX_TYPES[is_wide]
+        begins, indices = list_members(current_gpu(), *members)
     return _by_item(begins, items), indices
 
 
@@ -235,6 +235,6 @@ def component_spans(
     elif items.length:
         array = items.labels.reshape(-1, *items.shape)
         for axis in range(ndim):
-            known = items.all_rows, items.background
-            spans[:, axis] = at_both_faces(items.xp, array, axis + 1, *known)
+            rows, empty = items.all_rows, items.background
+            spans[:, axis] = at_both_faces(items.xp, array, axis + 1, rows, empty)
     return cast("NDArray[np.bool_]", spans.reshape(*items.batch, items.rows, ndim))

@@ -20,7 +20,7 @@ from conncomp.components._labels import Background, Items, check_spacing, where_
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn, box_slices
-from conncomp.components.columns.intensities import Image, check_images
+from conncomp.components.columns.intensities import Intensities, check_images
 from conncomp.components.columns.properties import (
     Conditions,
     Property,
@@ -346,11 +346,11 @@ def component_statistics(
         again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
         if again is not None:
             return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
-    numbers = Numbers(background, batch_axes)
+    numbers = LabelMeaning(background, batch_axes)
     return measure_labels(labels, (image, classes), *wanted, spacing, numbers)
 
 
-class Numbers(NamedTuple):
+class LabelMeaning(NamedTuple):
     """What labels are: arguments of `component_statistics`, and the largest of all, if known."""
 
     background: Background
@@ -366,9 +366,9 @@ def measure_labels(
     surfaces: bool,
     properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
-    numbers: Numbers,
+    numbers: LabelMeaning,
 ) -> ComponentStatistics:
-    """Return what `component_statistics` does, for arguments with names of axes aligned."""
+    """Measure labels, whose arguments with names of axes are aligned."""
     image, classes = values
     background, batch_axes, largest = numbers
     with ExitStack() as turns:
@@ -387,13 +387,13 @@ def measure_labels(
         if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
         wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths)
-        given = labels, background, batch_axes
+        array = labels, background, batch_axes
         if started is None:
             return _columns(items, None, wanted)
         # While the GPU is at work; surfaces are looked for in labels, by what must be known.
-        measured = _columns(*measuring.items_and_runs(items, started, *given, not surfaces), wanted)
+        measured = _columns(*measuring.items_and_runs(items, started, *array, not surfaces), wanted)
         if not started.holds():
-            measured = _columns(*measuring.items_and_runs(items, started, *given), wanted)
+            measured = _columns(*measuring.items_and_runs(items, started, *array), wanted)
             started.holds()
         return measured
 
@@ -405,14 +405,14 @@ class _Wanted(NamedTuple):
     surfaces: bool
     classes: Any
     named: dict[str, Property] | None
-    images: list[Image]
+    images: list[Intensities]
     has_channels: bool
     lengths: tuple[float, ...]
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
     named, images = wanted.named, wanted.images
-    first: Image | None = images[0] if images else None
+    first: Intensities | None = images[0] if images else None
     with_covariances = wanted.moments or (
         named is not None and any(entry.of_covariances for entry in named.values())
     )

@@ -195,9 +195,9 @@ def sums_of_kinds(kinds: Any, face: Any, times: Any, *totals: Any) -> tuple[Any,
 
 
 @where_labels_lie
-def _arcs(labels: ArrayLike, *asked: Any) -> tuple[Any, Any, Any]:
+def _arcs(labels: ArrayLike, *neighbours: Any) -> tuple[Any, Any, Any]:
     """Return sources and targets of arcs, and, as an array of one number, how many vertices."""
-    items, neighbourhood = check_touching(labels, *asked)
+    items, neighbourhood = check_touching(labels, *neighbours)
     steps = contact_steps(neighbourhood, items.shape, one_kind=True)
     pairs, _ = count_contacts(*items.numbered, steps)
     arcs = library_at(pairs).concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)

@@ -165,7 +165,7 @@ def opened_series(path: StrPath) -> Iterator[Callable[[int], Content]]:
 
 
 @contextmanager
-def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
+def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], FileKind]]:
     """Yield a regular file, or a temporary copy, and the kind that its first bytes tell."""
     head = given.read(SIGNATURE)
     kind = kind_of(head)
@@ -185,7 +185,7 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
         yield file, kind
 
 
-def kind_of(head: bytes) -> Kind:
+def kind_of(head: bytes) -> FileKind:
     """Return the kind of a file by its first bytes."""
     if not head:
         raise ValueError("is empty")
@@ -347,7 +347,7 @@ def read_npz(file: IO[bytes], key: str | None = None) -> Content:
             return Content(_read_stream(member, info.file_size))
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """A kind of file: how its content begins, how its name may end, and what reads it."""
 
     name: str
@@ -357,20 +357,20 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind(".npy", rb"\x93NUMPY", (".npy",), _read_npy),
-    Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), read_npz),
-    Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
-    Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, partial(_read_series, companion=False)),
-    Kind(OME_XML, XML_HEAD, (".ome",), partial(_read_series, companion=True)),
-    Kind("NIfTI", NIFTI, (".nii",), read_nifti),
-    Kind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
-    Kind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),
-    Kind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),
-    Kind("JPEG", rb"\xff\xd8\xff", (".jpg", ".jpeg"), partial(read_picture, reader="Jpeg")),
-    Kind("GIF", rb"GIF8[79]a", (".gif",), partial(read_picture, reader="Gif")),
-    Kind("BMP", rb"BM", (".bmp",), partial(read_picture, reader="Bmp")),
-    Kind("WebP", rb"RIFF....WEBP", (".webp",), partial(read_picture, reader="WebP")),
-    Kind("PNM", rb"P([1-6]\s|[fF]\s)", PNM, partial(read_picture, reader="Ppm")),
+    FileKind(".npy", rb"\x93NUMPY", (".npy",), _read_npy),
+    FileKind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), read_npz),
+    FileKind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
+    FileKind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, partial(_read_series, companion=False)),
+    FileKind(OME_XML, XML_HEAD, (".ome",), partial(_read_series, companion=True)),
+    FileKind("NIfTI", NIFTI, (".nii",), read_nifti),
+    FileKind("NRRD", rb"NRRD000[1-5]\r?\n", (".nrrd",), read_nrrd),
+    FileKind("MHA", rb"(ObjectType|NDims|Comment)[ \t]*=", (".mha",), read_mha),
+    FileKind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),
+    FileKind("JPEG", rb"\xff\xd8\xff", (".jpg", ".jpeg"), partial(read_picture, reader="Jpeg")),
+    FileKind("GIF", rb"GIF8[79]a", (".gif",), partial(read_picture, reader="Gif")),
+    FileKind("BMP", rb"BM", (".bmp",), partial(read_picture, reader="Bmp")),
+    FileKind("WebP", rb"RIFF....WEBP", (".webp",), partial(read_picture, reader="WebP")),
+    FileKind("PNM", rb"P([1-6]\s|[fF]\s)", PNM, partial(read_picture, reader="Ppm")),
 )
 
 # No signature is longer.

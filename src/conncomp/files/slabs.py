@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import StrPath, as_path, naming
-from conncomp.files.images import SIGNATURE, Kind, kind_of, read_header
+from conncomp.files.images import SIGNATURE, FileKind, kind_of, read_header
 from conncomp.files.tiff.series import Series, flat_series, open_series
 
 
@@ -69,7 +69,7 @@ def _open(file: IO[bytes], raw: Raw | None) -> Series:
                 f"is of {size} bytes, but shape {raw.shape} of {raw.dtype} takes {needed}"
             )
         return flat_series(file, 0, raw.shape, raw.dtype)
-    kind: Kind = kind_of(file.read(SIGNATURE))
+    kind: FileKind = kind_of(file.read(SIGNATURE))
     file.seek(0)
     if kind.name == ".npy":
         shape, fortran_order, dtype, begin = read_header(file, size)

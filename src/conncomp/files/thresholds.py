@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp._optional import optional
 
-Image = NDArray[Any]
-
 WAYS = ("otsu", "li", "triangle", "local")
 # Elements of the window of a local threshold along each axis: the default, and the most.
 WINDOW, MOST_WINDOW = 51, 2001
@@ -30,7 +28,7 @@ def window_of(way: str) -> int:
 
 
 def foreground(
-    image: Image, threshold: float | str, *, is_dark: bool = False, batch_axes: int = 0
+    image: NDArray[Any], threshold: float | str, *, is_dark: bool = False, batch_axes: int = 0
 ) -> tuple[NDArray[np.bool_], Any]:
     """Return where an image is above a threshold, and the threshold, or the name of a local one.
 
@@ -55,7 +53,7 @@ def foreground(
     return mask, value
 
 
-def _found(image: Image, way: str) -> Any:
+def _found(image: NDArray[Any], way: str) -> Any:
     if way == "otsu":
         return otsu(image)
     values = image[np.isfinite(image)] if image.dtype.kind == "f" else image
@@ -68,7 +66,7 @@ def _found(image: Image, way: str) -> Any:
     return number
 
 
-def otsu(image: Image) -> Any:
+def otsu(image: NDArray[Any]) -> Any:
     """Return the value that splits the finite values into classes whose means differ most.
 
     Otsu's criterion is the variance between the classes; it is computed at every value, without
@@ -89,7 +87,7 @@ def otsu(image: Image) -> Any:
     return values[variance.argmax() if len(variance) else 0]
 
 
-def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _counted(image: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the distinct finite values, ascending, and their counts."""
     if image.dtype not in (np.uint8, np.uint16):
         values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
@@ -104,7 +102,7 @@ def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return values.astype(image.dtype), counts[values]
 
 
-def above(image: Image, threshold: Any) -> NDArray[np.bool_]:
+def above(image: NDArray[Any], threshold: Any) -> NDArray[np.bool_]:
     """Return where `image` is larger than a number, compared exactly."""
     if image.dtype.kind == "b":
         image = image.view(np.uint8)  # NumPy compares these with integers of any size

@@ -242,7 +242,7 @@ def _as_word(place: int, word: Any) -> Any:
 
 
 def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
-    """Return what `philox` does of a seed and words that are known to be right."""
+    """Return the bits of `philox`, of a seed and words that are known to be right."""
     a, b, c, d = counter
     low, high = seed & MASK, seed >> 32
     for _ in range(10):

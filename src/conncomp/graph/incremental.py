@@ -336,7 +336,7 @@ class _Kept:
 
 
 class _InMemory(_Kept):
-    """The same in main memory: only kernels write to the forest, many at once."""
+    """Main memory, where only kernels write to the forest, many at once."""
 
     device: Literal["cpu"] = "cpu"
 
@@ -365,8 +365,6 @@ class _InMemory(_Kept):
 
 
 class _OnGpu(_Kept):
-    """The same on a GPU."""
-
     device: Literal["cuda"] = "cuda"
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:

@@ -112,7 +112,7 @@ def record_fill(
 def recorded_forest(
     gpu: Gpu, graph: Parts, weights: WeightBits | None, workspace: Workspace | None
 ) -> Any:
-    """Return what `forest_arcs` does, by recorded launches if they may be."""
+    """Return the arcs of a forest, by recorded launches if they may be."""
     stream, arcs = gpu.current_stream(), graph.num_arcs
     is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
     will_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)

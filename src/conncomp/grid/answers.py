@@ -75,7 +75,7 @@ def fill_on_gpu(
 def label_array(
     array: Array, out: Any = None, workspace: Workspace | None = None
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
-    """Return what `label` does."""
+    """Return labels, and the numbers of components if they are counted."""
     question = array.question
     with nullcontext() if array.in_main_memory else array.stream():
         output = output_of(array, np if array.in_main_memory else current_gpu().xp, out)
@@ -93,7 +93,7 @@ def label_array(
 
 
 def _fill_by_gpu(array: Array, labels: Any, workspace: Workspace | None) -> Any:
-    """Do what `fill_on_gpu` does for labels that lie where the caller's array does."""
+    """Fill labels on the GPU that lie where the caller's array does."""
     question, gpu, image = array.question, current_gpu(), array.image
     if not array.in_main_memory:
         return fill_on_gpu(question, gpu, image, labels, workspace)

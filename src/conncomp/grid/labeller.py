@@ -129,7 +129,7 @@ class Labeller:
         return labels
 
     def _label(self, label_image: Any, out: Any, kind: Any, library: CudaLibrary | None) -> Any:
-        """Do what a call does that checks all, and record the launches of a kind."""
+        """Check all arguments, label, and record the launches of a kind."""
         if not on_gpu(label_image):
             raise TypeError(
                 f"label_image is a {type(label_image).__name__} in main memory; move it to the "

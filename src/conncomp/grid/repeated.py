@@ -104,7 +104,7 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
 
 
 def first_call(kind: Any, array: Array, out: Any = None, workspace: Workspace | None = None) -> Any:
-    """Return what `label` does, and keep for later calls of the kind, if there is one, how."""
+    """Label an array, and keep for later calls of the kind, if there is one, how."""
     is_read = array.values is array.given and array.values.size > 0  # itself, not a copy
     if kind is None or not is_read or array.question.algorithm != "auto":
         return label_array(array, out, workspace)

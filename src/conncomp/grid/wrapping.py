@@ -272,7 +272,7 @@ def percolates(
 
 
 def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> ComponentWrapping:
-    """Return what `component_wrapping` does; `name` is that of the argument in errors."""
+    """Return how components wrap; `name` is that of the argument in errors."""
     periodic = array.question.neighbourhood.periodic
     with array.stream():
         opened, seams = _open_array(array, name)
@@ -299,14 +299,13 @@ def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> Compone
 
 
 def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
-    """Return what `place_windings` does, in main memory."""
+    """Place windings in main memory."""
     axes = np.zeros((int(windings.counts.sum()), windings.bases.shape[-1]), bool)
     axes[windings.rows] = (windings.bases != 0).any(1)
     return axes, windings.rows, windings.bases, windings.counts
 
 
 def _find_on_cpu(opened: Array, seams: Seams, labels: Any, counts: Any) -> Windings:
-    """Return what `find_windings` does."""
     data, rule = opened.values.__array_interface__["data"][0], link_rule(opened.links)
     described = np.frombuffer(seams.struct.tobytes(), np.int64), seams.boxes.view(np.int64)
     given = *described, seams.slots, seams.lattices, labels.reshape(-1)

@@ -299,7 +299,6 @@ class _Run:
         return self._model.updates - self.begin
 
     def finish(self, report: Report) -> None:
-        """Make the updates that are left."""
         count, total = 1, self._schedule.updates
         # Of as many updates at most the records fit their memory.
         most = self._schedule.every * max(1, RECORDS // max(1, self.records[:1].nbytes))

@@ -104,7 +104,6 @@ class _TableOfLabels(Container):  # type: ignore[misc]
         self.table.read_only = True
 
     def columns(self, layer: Any) -> Mapping[str, NDArray[Any]]:
-        """Return the table of a layer."""
         raise NotImplementedError
 
     def _choose_current(self) -> None:

@@ -68,9 +68,9 @@ def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
 
 
 def _generate(
-    graph: ConvertedGraph, edges: Edges, weights: Any, minimum: bool, ignore_nan: bool, *told: bool
+    graph: ConvertedGraph, edges: Edges, weights: Any, minimum: bool, ignore_nan: bool, *parts: bool
 ) -> Iterator[tuple[Any, ...]]:
-    """Generate the edges of a forest; `told` is whether with keys, and with data."""
+    """Generate the edges of a forest; `parts` are whether it has keys, and data."""
     is_nan = np.isnan(weights)
     if is_nan.any() and not ignore_nan:
         (edge,) = _tuples(graph, edges, np.flatnonzero(is_nan)[:1], True, True)
@@ -84,7 +84,7 @@ def _generate(
         weights = ~weights  # which reverses the order, and never overflows
     arcs = minimum_spanning_forest(Graph.from_edges(src, dst, len(graph)), weights)
     by_weight = arcs[np.argsort(weights[arcs], kind="stable")]
-    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], *told))
+    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], *parts))
 
 
 def _tuples(

@@ -39,7 +39,7 @@ MOST_BUCKETS = 64
 Indices = NDArray[np.int64]
 
 
-class Part(NamedTuple):
+class Partition(NamedTuple):
     """The clusters of one partition."""
 
     ids: Any  # a DataFrame of the distinct ids, in order of appearance
@@ -57,7 +57,7 @@ def cluster_pairs(
     cluster_ids: str,
     **options: Any,
 ) -> Any:
-    """Do `conncomp.cluster_pairs` for a DataFrame of Dask; return a lazy one."""
+    """Cluster the pairs in a DataFrame of Dask; return a lazy one."""
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     if right is None:
         raise TypeError("right is missing: the name of the other column of the DataFrame of Dask")
@@ -102,13 +102,15 @@ def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
     return dataframe.from_delayed(tables, meta=like, verify_meta=False)
 
 
-def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any = None) -> Part:
+def _cluster_part(
+    pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any = None
+) -> Partition:
     table = cluster_in_memory(pairs, left, right, nodes=nodes, **arguments)
     roots = []
     for suffix in _suffixes(table):
         numbers = table[f"cluster{suffix}"].to_numpy()
         roots.append(np.unique(numbers, return_index=True)[1][numbers])
-    return Part(table[[name for name in table.columns if name.startswith("node")]], roots)
+    return Partition(table[[name for name in table.columns if name.startswith("node")]], roots)
 
 
 def _suffixes(table: Any) -> list[str]:
@@ -116,7 +118,7 @@ def _suffixes(table: Any) -> list[str]:
     return [name.removeprefix("size") for name in table.columns if name.startswith("size")]
 
 
-def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
+def _hashed(part: Partition, buckets: int) -> list[tuple[Indices, Any]]:
     """Return the ids of each bucket, and their places in the partition."""
     for name, column in part.ids.items():
         kinds = {type(value) for value in column.iloc[:1]}
@@ -183,7 +185,7 @@ def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) ->
     return united
 
 
-def _first_ids(part: Part, clusters: Clusters) -> list[Any]:
+def _first_ids(part: Partition, clusters: Clusters) -> list[Any]:
     new = part.ids.iloc[clusters.new]
     return [new[is_first] for is_first in clusters.is_first]
 
@@ -193,7 +195,7 @@ def _names_of_clusters(of_parts: list[list[Any]]) -> list[Any]:
     return [concat(of_level, ignore_index=True) for of_level in zip(*of_parts, strict=True)]
 
 
-def _as_table(part: Part, clusters: Clusters, names: list[Any] | None, like: Any) -> Any:
+def _as_table(part: Partition, clusters: Clusters, names: list[Any] | None, like: Any) -> Any:
     nodes = part.ids.iloc[clusters.new].reset_index(drop=True)
     columns = {name: nodes[name] for name in nodes}
     for level, suffix in enumerate(_suffixes(like)):
@@ -212,7 +214,7 @@ MERGED = 4  # forests that one task merges
 
 
 def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> tuple[Any, Any]:
-    """Do `conncomp.label_edge_files` lazily, with the columns of these names."""
+    """Label the edges in columns of these names, lazily."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     total, labels = dask.delayed(_label, nout=2)(_forest(edges, names), count)
     length = math.nan if count is None else count
@@ -221,7 +223,7 @@ def label_edge_files(edges: Any, names: list[str], num_vertices: int | None) -> 
 
 
 def spanning_forest_of_files(edges: Any, names: list[str], num_vertices: int | None) -> Any:
-    """Do `conncomp.spanning_forest_of_files` lazily; with weights, the minimum forest."""
+    """Find the spanning forest of edges lazily; with weights, the minimum forest."""
     count = None if num_vertices is None else check_num_vertices(num_vertices)
     columns = dask.delayed(_as_columns, nout=len(names) + 1)(_forest(edges, names), count)
     dtypes = [np.dtype(np.int64)] * 3 + [edges.dtypes[name] for name in names[2:]]

@@ -2,9 +2,8 @@
 
 An edge that closes a cycle in a part of a graph also closes one in the whole graph. So the forest
 of the graph is the forest of the forests of its parts. With weights, the heaviest edge of each
-cycle is left out, and among equal ones the last. Source: A. Karger, P. Klein, R. Tarjan, "A
-randomized linear-time algorithm to
-find minimum spanning trees", Journal of the ACM 42, 1995.
+cycle is left out, and among equal ones the last. Source: D. R. Karger, P. N. Klein, R. E. Tarjan,
+"A randomized linear-time algorithm to find minimum spanning trees", Journal of the ACM 42, 1995.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
-from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.parts import excess
+# Graphs are imported in functions: clusters of pairs take no time for them, unless they need some.
 
 # Vertices are renumbered if there are more of them than this many per edge.
 SPARSE = 4
+# With more edges than this, those that came in batches are reduced to their forest.
+FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 
 
 class Edges(NamedTuple):
     """Those edges that are left of a sequence of edges."""
 
-    numbers: NDArray[np.int64]  # their places in the sequence, ascending
+    numbers: Any  # their places in the sequence, ascending; None if nobody asks for them
     ends: tuple[NDArray[Any], NDArray[Any]]
     weights: NDArray[Any] | None
     rows: int  # the length of the sequence
@@ -33,10 +32,10 @@ class Edges(NamedTuple):
 
     def take(self, chosen: Any) -> Edges:
         """Return some of the edges."""
-        weights = None if self.weights is None else self.weights[chosen]
-        src, dst = self.ends
-        ends = src[chosen], dst[chosen]
-        return self._replace(numbers=self.numbers[chosen], ends=ends, weights=weights)
+        src, dst = (end[chosen] for end in self.ends)
+        others = self.numbers, self.weights
+        numbers, weights = (None if each is None else each[chosen] for each in others)
+        return Edges(numbers, (src, dst), weights, self.rows, self.largest)
 
 
 def all_of(src: NDArray[Any], dst: NDArray[Any], weights: Any, largest: int) -> Edges:
@@ -47,16 +46,20 @@ def all_of(src: NDArray[Any], dst: NDArray[Any], weights: Any, largest: int) -> 
 def joined(*parts: Edges) -> Edges:
     """Return the edges of consecutive parts."""
     first = np.cumsum([0, *(part.rows for part in parts)])
-    weights = [part.weights for part in parts if part.weights is not None]
     src, dst = (np.concatenate([part.ends[side] for part in parts]) for side in (0, 1))
-    numbers = [part.numbers + begin for part, begin in zip(parts, first, strict=False)]
+    weights = [part.weights for part in parts if part.weights is not None]
+    numbered = zip(parts, first, strict=False)
+    numbers = [part.numbers + begin for part, begin in numbered if part.numbers is not None]
     rows, largest = int(first[-1]), max(part.largest for part in parts)
-    weighed = np.concatenate(weights) if weights else None
-    return Edges(np.concatenate(numbers), (src, dst), weighed, rows, largest)
+    kept, weighed = (np.concatenate(each) if each else None for each in (numbers, weights))
+    return Edges(kept, (src, dst), weighed, rows, largest)
 
 
 def forest_of(edges: Edges) -> Edges:
     """Return the edges of the forest with the least numbers, or with the least weights."""
+    from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
+    from conncomp.graph.graph import Graph
+
     src, dst = edges.ends
     vertices = edges.largest + 1
     if vertices > SPARSE * max(len(src), 1):
@@ -73,11 +76,32 @@ def forest_of_parts(*parts: Edges) -> Edges:
     return forest_of(joined(*parts))
 
 
-def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:
-    """Return a column of integers as vertices, and the largest of them, or -1.
+class GrowingLeastForest:
+    """The spanning forest of the least weight of edges that come in batches, numbered or not."""
 
-    Errors begin with `where`, the place of the column.
-    """
+    def __init__(self, weight_type: Any, numbered: bool) -> None:
+        self._parts, self._numbered, self._count, self._largest = list[Edges](), numbered, 0, -1
+        self.add(*(np.empty(0, np.int32),) * 2, np.empty(0, weight_type), -1)
+
+    def add(self, src: Any, dst: Any, weights: Any, largest: int) -> None:
+        """Add edges between vertices up to `largest`."""
+        numbers = np.arange(len(src)) if self._numbered else None
+        self._parts.append(Edges(numbers, (src, dst), weights, len(src), largest))
+        self._count += len(src)
+        self._largest = max(self._largest, largest)
+        if self._count > FEWEST_EDGES + EDGES_A_VERTEX * (self._largest + 1):
+            self._parts = [forest_of_parts(*self._parts)]
+            self._count = len(self._parts[0].ends[0])
+
+    def edges(self) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return the numbers, the ends and the weights of the edges of the forest."""
+        forest = forest_of_parts(*self._parts)
+        assert forest.weights is not None
+        return forest.numbers, *forest.ends, forest.weights
+
+
+def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:
+    """Return a column of integers as vertices, and the largest, or -1; errors say `where`."""
     if ends.dtype.kind not in "iu":
         raise TypeError(f"{where}the column of {name} is of {ends.dtype}, not of integers")
     if not len(ends):
@@ -95,6 +119,8 @@ def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray
 
 def count_vertices(largest: int, num_vertices: int | None, rows: int, where: str = "") -> int:
     """Return the number of vertices; raise if `rows` edges hardly have so many."""
+    from conncomp.graph.inputs.parts import excess
+
     if num_vertices is not None:
         if largest < num_vertices:
             return num_vertices

@@ -12,9 +12,11 @@ from threading import Lock
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conncomp._arguments import as_number, as_sequence, check_choice, shown
+from conncomp._arguments import INT32_MAX, as_integer, as_number, as_sequence, check_choice, shown
 from conncomp._arrays import caller_stream, choose_device, on_host
+from conncomp._core import native
 from conncomp.tables.columns import (
     Column,
     as_columns,
@@ -27,7 +29,9 @@ from conncomp.tables.columns import (
     pieces_of,
     weight_type,
 )
+from conncomp.tables.forests import GrowingLeastForest
 from conncomp.tables.id_space import IdSpace, common_family, taken
+from conncomp.tables.ids import Family
 
 FORMAT = 1  # of files
 
@@ -74,9 +78,9 @@ class ClusterPairs:
         self._nulls = nulls
         self._given_thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
-        self._space = IdSpace([], self._native_thresholds(), False)  # until columns come
+        self._columns = 0  # that an id has; those that come first say it, and what ids are
+        self._space = IdSpace([Family("integer")], self._native_thresholds(), False)
         self._library = "numpy"
-        self._links: Any = None  # what divides clusters that are too large
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -111,15 +115,9 @@ class ClusterPairs:
             check_lengths(columns)
             with _stream_of(sides[0], left):
                 self._prepare(sides, left, weighed)
-                lowest, links = self._native_thresholds()[0], self._links
-                if links is not None and self._space.clusters.on_gpu:
-                    raise ValueError("max_size is not for a GPU; copy the columns, or omit device")
                 for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
                     weight = as_doubles(pieces.pop()) if weighed else None
-                    wanted = weight if self._given_thresholds else None
-                    u, v = self._space.add_pairs(pieces, sides, wanted, links is not None)
-                    if links is not None:
-                        links.add(u, v, weight, self._space.size, lowest)
+                    self._unite(pieces, sides, weight)
 
     def add_nodes(self, nodes: Any) -> None:
         """Add ids that may have no pair.
@@ -140,13 +138,19 @@ class ClusterPairs:
         with self._lock, self._stream():
             return self._table("number", self._roots())
 
+    def _unite(
+        self, pieces: list[Any], sides: list[list[Column]], weights: Any, numbered: bool = False
+    ) -> Any:
+        reached = weights if self._given_thresholds else None
+        return self._space.add_pairs(pieces, sides, reached, numbered)
+
     @property
     def _levels(self) -> int:
         return max(len(self._given_thresholds or ()), 1)
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
         """Check types; create the clusters when the first columns come."""
-        if len({*map(len, sides), len(self._space.ids) or len(sides[0])}) > 1:
+        if len({*map(len, sides), self._columns or len(sides[0])}) > 1:
             raise ValueError("ids on both sides, and of all batches, must have as many columns")
         for column in weights:
             kind = weight_type(column)
@@ -163,7 +167,7 @@ class ClusterPairs:
             on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
             families = [common_family(columns) for columns in parts]
             self._space = IdSpace(families, self._native_thresholds(), on_gpu)
-            self._gpu_number = gpu_of(first) if first.on_gpu else 0
+            self._gpu_number, self._columns = gpu_of(first) if first.on_gpu else 0, len(parts)
         self._space.admit(parts)
 
     def _check_places(self, columns: list[Column]) -> None:
@@ -260,7 +264,7 @@ class ClusterPairs:
             weights = None if self._weight_type is None else self._weight_type.name
             facts |= {"weights": weights, "on_gpu": self._stays_on_gpu}
             arrays: dict[str, Any] = {}
-            if self._space.ids:
+            if self._columns:
                 with self._stream():
                     facts["parts"], arrays = self._space.state()
                     roots = (on_host(self._space.clusters.roots(k)) for k in range(self._levels))
@@ -302,6 +306,7 @@ class ClusterPairs:
                 loaded._library = "numpy"
             loaded._weight_type = None if facts["weights"] is None else np.dtype(facts["weights"])
             if "parts" in facts:
+                loaded._columns = len(facts["parts"])
                 loaded._space = IdSpace.from_state(
                     facts["parts"], arrays, loaded._native_thresholds(), loaded._device == "cuda"
                 )
@@ -310,6 +315,61 @@ class ClusterPairs:
             raise
         except Exception as error:  # of what is no archive, or another one
             raise ValueError(f"{path} is no file of ClusterPairs.save: {error}") from error
+
+
+class Clustering(ClusterPairs):
+    """Does `cluster_pairs` batch by batch; `table` also sets `roots`, an array per threshold."""
+
+    def __init__(self, *, threshold: Any, max_size: int | None, weighed: bool, **how: Any) -> None:
+        super().__init__(threshold=threshold, **how)
+        self.roots: list[Any] = []
+        self._strongest: GrowingLeastForest | None = None  # links, by their negative weights
+        if max_size is not None:
+            self._strongest = GrowingLeastForest(np.float64, numbered=False)
+            # There are no more ids than fit into 32 bits.
+            self._most = min(as_integer("max_size", max_size), INT32_MAX)
+            if self._most < 1:
+                raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
+            if not weighed:
+                raise ValueError("max_size needs weights, which say where to divide clusters")
+            if self._levels > 1:
+                raise ValueError("max_size takes one threshold; call once for each of several")
+        if threshold is not None and not weighed:
+            raise ValueError("threshold needs weights, one for each pair")
+
+    def _prepare(self, sides: list[list[Column]], given: Any, weights: list[Column]) -> None:
+        super()._prepare(sides, given, weights)
+        if self._strongest is not None and weights and self._space.clusters.on_gpu:
+            raise ValueError("max_size is not for a GPU; copy the columns, or omit device")
+
+    def _unite(
+        self, pieces: list[Any], sides: list[list[Column]], weights: Any, numbered: bool = False
+    ) -> None:
+        u, v = super()._unite(pieces, sides, weights, numbered=self._strongest is not None)
+        if self._strongest is not None:
+            kept = (weights >= self._native_thresholds()[0]) & (u != v)
+            self._strongest.add(u[kept], v[kept], -weights[kept], len(self) - 1)
+
+    def table(self, cluster_ids: str, library: str) -> Any:
+        """Return the clusters as a table of `library`; after that, no pair can be added."""
+        self._library = library
+        divided = None
+        with self._stream():
+            if self._strongest is None or self._weight_type is None:  # or no pair has come
+                self.roots = self._roots()
+            else:
+                root, divided = self._divide(self._strongest)
+                self.roots = [root]
+            self._space.clusters.keep_ids_only()
+            return self._table(cluster_ids, self.roots, divided)
+
+    def _divide(self, links: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the first node of each node's cluster, and the weight that divided it or NaN."""
+        _, u, v, opposite = links.edges()
+        order = np.argsort(opposite, kind="stable")
+        roots, divided = np.empty(len(self), np.int32), np.full(len(self), np.nan)
+        native.divide_clusters(u[order], v[order], -opposite[order], self._most, roots, divided)
+        return roots, divided
 
 
 def as_thresholds(given: Any) -> list[float] | None:

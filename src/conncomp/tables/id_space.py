@@ -16,12 +16,9 @@ from conncomp.tables.columns import ARRAY_LIBRARIES, Column, arrow, is_array, wi
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
 
-# An array of NumPy or, on a GPU, of CuPy.
-Numbers = Any
-
 
 class _ClustersInMemory:
-    """Distinct keys, numbered as they come, and their clusters. Keys of 0 words are bytes."""
+    """What `GpuClusters` are, of any keys in main memory. Keys of 0 words are bytes."""
 
     on_gpu = False
 
@@ -35,7 +32,6 @@ class _ClustersInMemory:
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
-        """Return the number of each key; new keys get new numbers."""
         numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
         self._clusters.add_ids(*keys, numbers)
         return numbers
@@ -47,17 +43,14 @@ class _ClustersInMemory:
         return u, v
 
     def roots(self, level: int) -> NDArray[np.int32]:
-        """Return the first member of each number's cluster; level 0 is the lowest threshold."""
         labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
         self._clusters.label(level, False, labels)
         return labels
 
     def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        """Unite each number with its entry of `roots`."""
         self._clusters.unite_roots(level, roots)
 
     def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the number and the size of each root's cluster."""
         numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
         np.copyto(numbers, roots)
         native.number_clusters(numbers, sizes)
@@ -73,7 +66,6 @@ class _ClustersInMemory:
         return ends, data
 
     def keep_ids_only(self) -> None:
-        """Free the memory that only adding keys needs."""
         self._clusters.keep_ids_only()
 
     def _rows(self, keys: Keys) -> int:
@@ -132,8 +124,8 @@ class IdSpace:
             joined = _joined(fold.add_ids((joined,)), number)
         return (joined,)
 
-    def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Numbers:
-        """Return the numbers of ids, given as pieces of columns; new ids get new numbers."""
+    def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Any:
+        """Return the numbers of ids, where the clusters lie; new ids get new numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
     def add_pairs(
@@ -143,6 +135,9 @@ class IdSpace:
         parts = len(sides[0])
         keys = self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
         placed = None if weights is None else self._placed(weights)
+        if isinstance(self.clusters, GpuClusters):  # where nobody asks for numbers of pairs
+            self.clusters.add_pairs(*keys, placed)
+            return None, None
         return self.clusters.add_pairs(*keys, placed, wanted)
 
     def _placed(self, values: Any) -> Any:
@@ -160,8 +155,7 @@ class IdSpace:
 
         keys = keys_of(self.clusters)
         if not self._encoders:
-            ids = self.ids[0] if self.ids else Ids(Family("integer"))
-            return [ids.values(keys, as_arrow)]
+            return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
         for fold in reversed(self._folds):
             first, last = _split(joined)
@@ -217,7 +211,7 @@ class IdSpace:
         return space
 
 
-def _joined(first: Numbers, last: Numbers) -> Any:
+def _joined(first: Any, last: Any) -> Any:
     return (first.astype(np.uint64) << np.uint64(32) | last.astype(np.uint64)).reshape(-1, 1)
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
-from conncomp._core import native
+from conncomp._arguments import check_choice
 from conncomp._lazy import function_for
 from conncomp.tables.columns import Table, library_of_side, library_of_table
-from conncomp.tables.growing import ClusterPairs
+from conncomp.tables.growing import Clustering
 
 
 def cluster_pairs(
@@ -136,80 +131,6 @@ def cluster_pairs(
         *columns, origin = columns_of(table, left, right, weights)
         clustering.add(*columns)
     return clustering.table(cluster_ids, origin)
-
-
-# How many links to collect, beyond those of the forest, before a new forest is computed.
-FEWEST_LINKS, LINKS_A_NODE = 1 << 20, 2
-
-SIGN = 1 << 63
-ORDER = (SIGN, SIGN - 1, SIGN)  # masks of WeightOrder for float64
-
-
-class StrongestLinks:
-    """A maximum spanning forest of links."""
-
-    def __init__(self) -> None:
-        self._batches: list[tuple[NDArray[Any], ...]] = []
-        self._count = 0
-
-    def add(self, u: Any, v: Any, weights: Any, nodes: int, lowest: float = -np.inf) -> None:
-        """Add those links of `nodes` nodes whose weight is at least `lowest`."""
-        kept = (weights >= lowest) & (u != v)
-        self._batches.append((u[kept], v[kept], weights[kept]))
-        self._count += len(self._batches[-1][0])
-        if self._count > FEWEST_LINKS + (LINKS_A_NODE + 1) * nodes:
-            self._batches = [self.forest(nodes)]
-            self._count = len(self._batches[0][0])
-
-    def forest(self, nodes: int) -> tuple[NDArray[Any], ...]:
-        """Return both ends and the weights of the links of the forest."""
-        if not self._batches:
-            return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
-        u, v, weights = (np.concatenate(parts) for parts in zip(*self._batches, strict=True))
-        bits = (-weights).view(np.uint64)
-        chosen = native.minimum_forest_of_arcs(u, v, nodes, bits, ORDER, secrets.randbits(64))
-        return u[chosen], v[chosen], weights[chosen]
-
-    def divide(self, nodes: int, most: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the first node of each node's cluster, and the weight that divided it or NaN."""
-        u, v, weights = self.forest(nodes)
-        order = np.argsort(-weights, kind="stable")
-        roots, divided = np.empty(nodes, np.int32), np.full(nodes, np.nan)
-        native.divide_clusters(u[order], v[order], weights[order], most, roots, divided)
-        return roots, divided
-
-
-class Clustering(ClusterPairs):
-    """Does `cluster_pairs` batch by batch; `table` also sets `roots`, an array per threshold."""
-
-    def __init__(self, *, threshold: Any, max_size: int | None, weighed: bool, **how: Any) -> None:
-        super().__init__(threshold=threshold, **how)
-        self.roots: list[Any] = []
-        if max_size is not None:
-            # There are no more ids than fit into 32 bits.
-            self._most = min(as_integer("max_size", max_size), INT32_MAX)
-            if self._most < 1:
-                raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
-            if not weighed:
-                raise ValueError("max_size needs weights, which say where to divide clusters")
-            if self._levels > 1:
-                raise ValueError("max_size takes one threshold; call once for each of several")
-            self._links = StrongestLinks()
-        if threshold is not None and not weighed:
-            raise ValueError("threshold needs weights, one for each pair")
-
-    def table(self, cluster_ids: str, library: str) -> Any:
-        """Return the clusters as a table of `library`; after that, no pair can be added."""
-        self._library = library
-        divided = None
-        with self._stream():
-            if self._links is None or self._weight_type is None:  # or no pair has come
-                self.roots = self._roots()
-            else:
-                root, divided = self._links.divide(len(self), self._most)
-                self.roots = [root]
-            self._space.clusters.keep_ids_only()
-            return self._table(cluster_ids, self.roots, divided)
 
 
 def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:

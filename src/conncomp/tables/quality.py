@@ -23,8 +23,9 @@ from conncomp.tables.columns import (
     pieces_of,
     weight_type,
 )
+from conncomp.tables.forests import GrowingLeastForest
 from conncomp.tables.id_space import IdSpace, common_family, taken
-from conncomp.tables.pairs import StrongestLinks, columns_of
+from conncomp.tables.pairs import columns_of
 
 
 def cluster_quality(
@@ -183,13 +184,14 @@ class _Links:
         self._node_clusters, self._lowest = node_clusters, lowest
         self._sizes = np.bincount(node_clusters)
         self._keys = [np.empty(0, np.int64)]
-        self._strongest = StrongestLinks()
+        self._strongest = GrowingLeastForest(np.float64, numbered=False)  # negative weights
 
     def add(self, u: Any, v: Any, weights: NDArray[np.float64] | None) -> None:
         inside = (u != v) & (self._node_clusters[u] == self._node_clusters[v])
         if weights is not None:
             inside &= weights >= self._lowest
-            self._strongest.add(u[inside], v[inside], weights[inside], len(self._node_clusters))
+            largest = len(self._node_clusters) - 1
+            self._strongest.add(u[inside], v[inside], -weights[inside], largest)
         u, v = u[inside].astype(np.int64), v[inside].astype(np.int64)
         # Whether the left end comes after the right one is the last bit.
         keys = np.minimum(u, v) << 32 | np.maximum(u, v) << 1 | (u > v)
@@ -233,10 +235,10 @@ class _Links:
         }
 
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
-        u, v, strength = self._strongest.forest(len(self._node_clusters))
-        last = self._last(self._node_clusters[u], np.argsort(-strength, kind="stable"))
+        _, u, v, opposite = self._strongest.edges()
+        last = self._last(self._node_clusters[u], np.argsort(opposite, kind="stable"))
         return {
-            "weakest": np.append(strength, np.nan)[last],
+            "weakest": np.append(-opposite, np.nan)[last],
             **_ends("weakest_left", ids, u, last),
             **_ends("weakest_right", ids, v, last),
         }

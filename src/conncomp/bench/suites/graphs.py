@@ -206,8 +206,8 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
 def graph_of_file(row: Published, path: Path) -> Input:
     """Return a published graph, which is read from a file."""
     text = f"{row.kind}, from {path.name}"
-    known = row.name, text, row.vertices, row.arcs, partial(_read, path)
-    return _input(*known, gpu_arc_bytes=GPU_ARC_BYTES)
+    reads = partial(_read, path)
+    return _input(row.name, text, row.vertices, row.arcs, reads, gpu_arc_bytes=GPU_ARC_BYTES)
 
 
 def published_graph(row: Published, share: float = 1) -> Input:

@@ -17,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import IMAGES, TABLES, is_of
 from conncomp.chunked.dask_arrays import dask_array, meta_of
-from conncomp.chunked.dask_graph import Graph, on_streams
+from conncomp.chunked.dask_graph import TaskGraph
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
 from conncomp.chunked.tree import merged
@@ -32,9 +32,9 @@ class DaskLabels(LabelChunks):
         super().__init__(given, given.chunks, background, batch_axes)
         # What the graph begins with.
         self._sources = [self.array]
-        self._graph = Graph(tokenize(self.array, self.labelling, *token))
-        call = self._graph.call
-        self.call = on_streams(call) if on_gpu(self.array._meta) else call
+        token_of_all = tokenize(self.array, self.labelling, *token)
+        self._graph = TaskGraph(token_of_all, on_gpu(self.array._meta))
+        self.call = self._graph.call
 
     @staticmethod
     def checked(given: Any, name: str = "labels") -> Any:
@@ -77,6 +77,10 @@ class DaskLabels(LabelChunks):
             self._sources.append(other)
         return TaskRef((other.name, *index))
 
+    def layers(self, index: Index, function: Callable[..., Any]) -> TaskRef:
+        """Return what stands for what a function takes of a chunk, for later ones."""
+        return self.call("layers", index, function, self.chunk(index))
+
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
         """Return what stands for several parts merged to one, in a tree."""
         return merged(self.call, name, block, parts, merge, MERGED)
@@ -91,8 +95,8 @@ class DaskLabels(LabelChunks):
     def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return a Dask array of an array of one axis, of unknown length, for each item."""
         for block in self.blocks():
-            given = self.block_shape(block), known, of_blocks[block]
-            self.call(name, (*block, 0), function, *given)
+            shape = self.block_shape(block)
+            self.call(name, (*block, 0), function, shape, known, of_blocks[block])
         lengths = (*self.array.chunks[: len(self.batch)], (math.nan,))
         return self._result(name, lengths, np.zeros((0,) * len(lengths), dtype))
 

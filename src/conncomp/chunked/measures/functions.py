@@ -81,8 +81,8 @@ class CountedLabels:
     def replaced(self, name: str, dtype: Any, function: Any) -> Any:
         """Return labels replaced by the tables that a function makes of the sizes of blocks."""
         tables, labelling = self.by_block(f"{name}-by", function), self.chunks.labelling
-        known = labelling.batch_axes, labelling.empty, dtype
-        return self.chunks.map(name, dtype, partial(item_sizes.replace_labels, *known), tables)
+        replace = partial(item_sizes.replace_labels, labelling.batch_axes, labelling.empty, dtype)
+        return self.chunks.map(name, dtype, replace, tables)
 
     def longest(self, name: str, function: Any) -> Any:
         """Return what stands for the largest of numbers that a function tells of each block."""
@@ -93,8 +93,8 @@ class CountedLabels:
 def _component_sizes(array: Any, *, background: Any, batch_axes: int) -> Any:
     counted = CountedLabels(array, background, batch_axes, "sizes")
     rows = counted.longest("rows", partial(item_sizes.rows_of, counted.most))
-    given = item_sizes.dense, rows, counted.sizes
-    return counted.chunks.columns("component-sizes", np.int64, *given)
+    name, chunks = "component-sizes", counted.chunks
+    return chunks.columns(name, np.int64, item_sizes.dense, rows, counted.sizes)
 
 
 def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[Any, Any]:
@@ -102,9 +102,9 @@ def _size_histogram(array: Any, *, background: Any, batch_axes: int) -> tuple[An
     chunks = counted.chunks
     histograms = counted.by_block("histogram", partial(item_sizes.histograms, counted.most))
     occurring = chunks.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
-    given = item_sizes.counts_of_sizes, occurring, histograms
+    counts = item_sizes.counts_of_sizes, occurring, histograms
     all_sizes = chunks.column("histogram-sizes", np.int64, item_sizes.as_array, occurring)
-    return all_sizes, chunks.columns("histogram-counts", np.int64, *given)
+    return all_sizes, chunks.columns("histogram-counts", np.int64, *counts)
 
 
 def _relabel_consecutive(array: Any, *, return_labels: bool, **meaning: Any) -> Any:
@@ -125,7 +125,7 @@ relabel_consecutive = _unless_empty(renumbering.relabel_consecutive, _relabel_co
 
 
 def largest_components(labels: Any, k: int, *, by: Any, **options: Any) -> Any:
-    """Do what `conncomp.largest_components` does, but for `by`."""
+    """Keep the largest components; `by` is for labels in memory."""
     _refuse(by=by)
     choose = partial(item_sizes.largest, as_count("k", k, "components"))
     return _choose_of(labels, choose, partial(selection.largest_components, k=k), **options)
@@ -134,7 +134,7 @@ def largest_components(labels: Any, k: int, *, by: Any, **options: Any) -> Any:
 def remove_small_components(
     labels: Any, min_size: Any, *, max_size: Any, invert: bool, **options: Any
 ) -> Any:
-    """Do what `conncomp.remove_small_components` does."""
+    """Keep components by their sizes in all chunks."""
     choose = partial(item_sizes.between, *selection.check_sizes(min_size, max_size, invert))
     of_none = partial(selection.remove_small_components, min_size=0)
     return _choose_of(labels, choose, of_none, **options)
@@ -171,7 +171,7 @@ def _refuse(**asked: Any) -> None:
 def component_statistics(
     labels: Any, image: Any, *, moments: bool, surfaces: bool, spacing: Any, **options: Any
 ) -> Any:
-    """Do what that of `conncomp` does, but for `properties` and `classes`, by lazy columns."""
+    """Measure lazy columns, but for `properties` and `classes`, which are for labels in memory."""
     _refuse(**{name: options.pop(name) for name in ("properties", "classes")})
     shown_too = as_bool("moments", moments), as_bool("surfaces", surfaces)
     wanted = measuring.Wanted(*shown_too, image is not None)
@@ -252,7 +252,7 @@ contacts = _unless_empty(touching.contacts, _contacts)
 
 
 def match_labels(labels_a: Any, labels_b: Any, *, background: Any, batch_axes: int) -> Any:
-    """Do what `conncomp.match_labels` does; of Dask arrays the numbers of components are too."""
+    """Match labels; of Dask arrays the numbers of components are lazy, too."""
     kind = kind_of_chunks(labels_a)
     array = kind.checked(labels_a, "labels_a")
     as_batch_axes(batch_axes, len(array.shape), "labels_a")
@@ -279,5 +279,4 @@ def _layers(given: Any, layout: Layout) -> dict[Index, Any]:
     if not layout.crossed:
         return {}
     taken = partial(last_layers, layout.crossed, given.labelling.empty)
-    indices = layout.indices()
-    return {index: given.call("layers", index, taken, given.chunk(index)) for index in indices}
+    return {index: given.layers(index, taken) for index in layout.indices()}

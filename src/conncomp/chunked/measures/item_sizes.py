@@ -17,7 +17,7 @@ from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.measuring import Labelling
 from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.relabelling import relabel_chunk
-from conncomp.chunked.union import Table
+from conncomp.chunked.union import RootTable
 from conncomp.components._labels import library_at
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.sizes import component_sizes
@@ -90,17 +90,19 @@ def rows_of(most: int, sizes: OfItems) -> int:
     return rows
 
 
-def selected(choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems) -> list[Table]:
+def selected(
+    choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems
+) -> list[RootTable]:
     """Return the labels of each item that are chosen by their sizes, which stay as they are."""
     rows_of(most, sizes)
     chosen = (each.labels[choose(each.sizes)] for each in without_background(sizes))
-    return [Table(labels, labels.astype(np.int64, copy=False)) for labels in chosen]
+    return [RootTable(labels, labels.astype(np.int64, copy=False)) for labels in chosen]
 
 
-def numbered(first: int, sizes: OfItems) -> list[Table]:
+def numbered(first: int, sizes: OfItems) -> list[RootTable]:
     """Return the labels of each item, which become their places among these, from `first` on."""
     components = (labels for labels, _ in without_background(sizes))
-    return [Table(labels, np.arange(first, first + len(labels))) for labels in components]
+    return [RootTable(labels, np.arange(first, first + len(labels))) for labels in components]
 
 
 def largest(components: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -173,11 +175,11 @@ def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) 
 
 
 def replace_labels(
-    batch_axes: int, background: int, dtype: np.dtype[Any], labels: Any, tables: Sequence[Table]
+    batch_axes: int, background: int, dtype: np.dtype[Any], labels: Any, tables: Sequence[RootTable]
 ) -> Any:
     """Return labels, each item's replaced by its table; what is masked or not in it is none."""
 
-    def replaced(item: Any, table: Table) -> Any:
+    def replaced(item: Any, table: RootTable) -> Any:
         numbers, old = _numbered(item)
         if not numbers.size:
             return numbers.astype(dtype)

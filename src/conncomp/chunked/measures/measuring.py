@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import side_of, unmasked
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.rows import LARGEST_SUM, Table, statistics_of, table_of
+from conncomp.chunked.rows import LARGEST_SUM, RowTable, statistics_of, table_of
 from conncomp.components._labels import check_items, library_at
 from conncomp.components.matching import match_labels
 from conncomp.components.renumbering import relabel_consecutive
@@ -34,7 +34,7 @@ from conncomp.components.statistics import ComponentStatistics, component_statis
 from conncomp.components.touching import Contacts, contact_steps, count_contacts
 from conncomp.kernels.neighbourhood import Neighbourhood
 
-Numbers = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Layers = dict[int, NDArray[Any]]
 INT64_MAX = int(np.iinfo(np.int64).max)
 
@@ -89,7 +89,7 @@ def measure_chunk(
     labels: Any,
     image: Any = None,
     *preceding: Layers,
-) -> Table:
+) -> RowTable:
     """Measure a row for each component of each item of a chunk, whose first element is at `start`.
 
     To count faces, `preceding` are the `last_layers` of the chunks before this one along `axes`.
@@ -122,7 +122,7 @@ def measure_chunk(
     return table
 
 
-def _places(batch: Numbers, shape: Sequence[int]) -> Numbers:
+def _places(batch: Integers, shape: Sequence[int]) -> Integers:
     """Return the place among the items of a chunk of what is at these indices along batch axes."""
     place = np.zeros(len(batch), np.int64)
     for k, length in zip(batch.T, shape, strict=False):
@@ -130,13 +130,13 @@ def _places(batch: Numbers, shape: Sequence[int]) -> Numbers:
     return place
 
 
-def joined_rows(*tables: Table) -> Table:
+def joined_rows(*tables: RowTable) -> RowTable:
     """Return the rows of several tables, one for each component of each item, in this order."""
     return tables[0].followed_by(*tables[1:]).joined_by("item", "label")
 
 
 def as_statistics(
-    wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], table: Table
+    wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], table: RowTable
 ) -> ComponentStatistics:
     """Return the rows of all chunks as `component_statistics` does, with lengths of spacing."""
     scale, sizes = np.array(spacing), table["size"]
@@ -159,7 +159,7 @@ def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.
     return np.stack(np.unravel_index(items, batch), axis=-1).astype(np.int64)
 
 
-def _shared(first: Any, layer: Any, numbered: Numbered, rows: Numbers, count: int) -> Numbers:
+def _shared(first: Any, layer: Any, numbered: Numbered, rows: Integers, count: int) -> Integers:
     """Return how many faces each row has in common with the chunk that precedes along an axis."""
     items = len(numbered.old)
     first, layer = unmasked(first).reshape(items, -1), layer.reshape(items, -1)
@@ -247,7 +247,7 @@ def touch_chunk(
     ways: Sequence[Index],
     labels: Any,
     *layers: Layers,
-) -> Table:
+) -> RowTable:
     """Count contacts, and faces across each axis, whose larger coordinates lie in a chunk.
 
     A pair of labels in an item has a row. Axes of one chunk may be periodic; `layers` are the
@@ -273,12 +273,12 @@ def touch_chunk(
     return table.take(table["contacts"] > 0)
 
 
-def joined_contacts(*tables: Table) -> Table:
+def joined_contacts(*tables: RowTable) -> RowTable:
     """Return the rows of several tables, one for each pair of each item, in this order."""
     return tables[0].followed_by(*tables[1:]).joined_by("item", "label", "other")
 
 
-def as_contacts(batch: Index, spacing: tuple[float, ...], table: Table) -> Contacts:
+def as_contacts(batch: Index, spacing: tuple[float, ...], table: RowTable) -> Contacts:
     """Return rows as `contacts` does, given the lengths of the batch axes."""
     areas = np.zeros(table.rows)
     for axis in range(len(spacing)):
@@ -287,29 +287,28 @@ def as_contacts(batch: Index, spacing: tuple[float, ...], table: Table) -> Conta
     return Contacts(pairs, table["contacts"], areas, items_along(table["item"], batch))
 
 
-def _count(labels: Any, background: int, neighbourhood: Neighbourhood, batch: int) -> Table:
+def _count(labels: Any, background: int, neighbourhood: Neighbourhood, batch: int) -> RowTable:
     """Count the contacts in a part of a chunk; labels are in the order of what they were."""
     items = check_items(labels, background, batch)
     steps = contact_steps(neighbourhood, items.shape)
-    given = items.labels, items.background, items.all_rows, items.count
-    pairs, kinds = count_contacts(*given, steps)
+    pairs, kinds = count_contacts(*items.numbered, steps)
     pairs, kinds, rows = unmasked(pairs), unmasked(kinds), max(items.rows, 1)
     faces = np.zeros((len(pairs), len(items.shape)), np.int64)
     faces[:, list(steps.axes)] = kinds[:, : len(steps.axes)]
     contacts = kinds @ np.array(steps.times, np.int64)
     item, first, second = pairs[:, 0] // rows, pairs[:, 0] % rows, pairs[:, 1] % rows
-    return Table(item=item, label=first, other=second, contacts=contacts, faces=faces)
+    return RowTable(item=item, label=first, other=second, contacts=contacts, faces=faces)
 
 
 class Overlaps(NamedTuple):
     """What two labellings have in common."""
 
-    pairs: Table  # a row for each pair of labels of each item that overlap
-    first: Table  # a row for each component of a labelling
-    second: Table
+    pairs: RowTable  # a row for each pair of labels of each item that overlap
+    first: RowTable  # a row for each component of a labelling
+    second: RowTable
 
 
-def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: Any) -> Overlaps:
+def overlaps_of_chunk(labelling: Labelling, items: Integers, first: Any, second: Any) -> Overlaps:
     """Count what components of two labellings have in common in a chunk."""
     batch = labelling.batch_axes
     here = number_chunk(labelling, first, "labels_a")
@@ -318,7 +317,9 @@ def overlaps_of_chunk(labelling: Labelling, items: Numbers, first: Any, second: 
     matches = match_labels(here.numbers, there.numbers, **known)
     pairs, place = unmasked(matches.pairs), _places(unmasked(matches.batch), first.shape)
     label, other = here.old[place, pairs[:, 0]], there.old[place, pairs[:, 1]]
-    table = Table(item=items[place], label=label, other=other, size=unmasked(matches.intersections))
+    table = RowTable(
+        item=items[place], label=label, other=other, size=unmasked(matches.intersections)
+    )
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
 
@@ -345,14 +346,14 @@ def as_columns(batch: tuple[int, ...], overlaps: Overlaps) -> SimpleNamespace:
     )
 
 
-def _sizes(labelling: Labelling, items: Numbers, side: Numbered) -> Table:
+def _sizes(labelling: Labelling, items: Integers, side: Numbered) -> RowTable:
     known: dict[str, Any] = {"background": labelling.empty, "batch_axes": labelling.batch_axes}
     sizes = unmasked(component_sizes(side.numbers, **known)).reshape(len(items), -1)
     place, number = np.nonzero(sizes)
-    return Table(item=items[place], label=side.old[place, number], size=sizes[place, number])
+    return RowTable(item=items[place], label=side.old[place, number], size=sizes[place, number])
 
 
-def _rows_of(table: Table, items: Numbers, labels: Numbers) -> Numbers:
+def _rows_of(table: RowTable, items: Integers, labels: Integers) -> Integers:
     """Return the rows of some labels of items in the table, which is in their order."""
     pairs = zip((table["item"], table["label"]), (items, labels), strict=True)
     order = np.lexsort([np.concatenate(pair) for pair in pairs][::-1])

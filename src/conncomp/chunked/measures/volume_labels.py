@@ -124,14 +124,16 @@ class VolumeLabels(LabelChunks):
         """Return what stands for a block of another array."""
         return Block(other.__getitem__, self.layout.place(index))
 
+    def layers(self, index: Index, function: Callable[..., Any]) -> DeferredCall:
+        """Put off what later blocks need of one; it is made with the next call for the block."""
+        self._layers[index] = DeferredCall(function, (self.chunk(index),))
+        return self._layers[index]
+
     def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function, or put it off if an argument is not there yet."""
-        if not any(isinstance(argument, Block | DeferredCall) for argument in arguments):
-            return function(*arguments)
-        if name != "layers":
+        if any(isinstance(argument, Block | DeferredCall) for argument in arguments):
             return DeferredCall(function, arguments, self._layers.pop(index, None))
-        self._layers[index] = DeferredCall(function, arguments)
-        return self._layers[index]
+        return function(*arguments)
 
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
         """Return several parts merged to one, in a tree."""
@@ -159,9 +161,9 @@ class VolumeLabels(LabelChunks):
         of_items: dict[int, Any] = {}
         for block, results in after.items():
             of_items.update(zip(self.items(block).tolist(), results, strict=True))
-        made = np.dtype(dtype), function, self.batch, of_items, self._known
-        given = self.array
-        return VolumeFile(MappedVolume(given.volume, *made), given.limit, given.progress, given)
+        given, batch = self.array, self.batch
+        volume = given.volume, np.dtype(dtype), function, batch, of_items, self._known
+        return VolumeFile(MappedVolume(*volume), given.limit, given.progress, given)
 
     def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
         """Return an array of one axis for each item."""

@@ -14,7 +14,7 @@ from conncomp._arguments import as_bool
 from conncomp._arrays import as_numpy_and_mask, check_kind
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
-from conncomp.chunked.rows import Table, statistics_of
+from conncomp.chunked.rows import RowTable, statistics_of
 from conncomp.chunked.streams.open_components import OpenComponents, Slab
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
@@ -151,7 +151,7 @@ def _noted(slabs: Slabs, known: list[tuple[str, Any]]) -> Iterator[Any]:
         yield slab
 
 
-def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:
+def _batch(table: RowTable, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:
     """Yield rows in the order of roots, if there are any."""
     if table.rows:
         table = table.take(np.argsort(table["root"]))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.chunked.labelling import ChunkLabels, row_length
 from conncomp.chunked.numbering import summed_by_key
-from conncomp.chunked.rows import LARGEST_SUM, Table, table_of
+from conncomp.chunked.rows import LARGEST_SUM, RowTable, table_of
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.graph.graph import Graph
@@ -79,14 +79,14 @@ class OpenComponents:
 
     question: Question
     surfaces: bool
-    table: Table = field(default_factory=Table)
+    table: RowTable = field(default_factory=RowTable)
     last: Slice | None = None
     first: Slice | None = None
     ends: list[NDArray[Any]] = field(default_factory=list)
     length: int = 0
     touching: tuple[Rows, Rows] | None = None
 
-    def add(self, slab: Slab) -> Table:
+    def add(self, slab: Slab) -> RowTable:
         """Take the next slices, after the last one so far."""
         values = slab.values
         labels, count = self._label(values)
@@ -117,7 +117,7 @@ class OpenComponents:
         self.length += len(slab)
         return self._give_up_finished()
 
-    def finish(self) -> Table:
+    def finish(self) -> RowTable:
         """Return what is left when no slices follow."""
         if self.first is not None and self.last is not None:
             masked = any(isinstance(array, np.ma.MaskedArray) for array in self.ends)
@@ -136,7 +136,7 @@ class OpenComponents:
         labels, count = ask(self.question.closed_along((False, *closed)), values)
         return labels, count
 
-    def _give_up_finished(self) -> Table:
+    def _give_up_finished(self) -> RowTable:
         """Return the rows that no slice to come can reach, and forget them."""
         assert self.last is not None
         is_open = self.table["end"][:, 0] == self.length
@@ -208,7 +208,7 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
 
 def _measure(
     labels: Any, before: int, slab: Slab, offset: int, surfaces: bool
-) -> tuple[Rows, Table]:
+) -> tuple[Rows, RowTable]:
     """Return the labels of a piece at `offset`, and rows; those up to `before` have no root."""
     shape = labels.shape
     if prod(shape) * max(shape) >= LARGEST_SUM:

@@ -21,7 +21,7 @@ from conncomp._core import native
 from conncomp.chunked.layout import Index
 from conncomp.chunked.selection import Selected
 from conncomp.chunked.stages import Alone
-from conncomp.chunked.tree import Part
+from conncomp.chunked.tree import Entry
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
 from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import Target, target_of
@@ -81,7 +81,7 @@ class BlockFiles:
             return self.reports.read(argument.index)
         if isinstance(argument, SetAside):
             return argument.arrays()
-        if isinstance(argument, Part):
+        if isinstance(argument, Entry):
             return self.resolved(argument.of_all)[argument.place]
         return argument
 

@@ -10,16 +10,26 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import Any
 
 import numpy as np
 
 from conncomp._core import asked
+from conncomp.chunked.labelling import label_and_report
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.numbering import final_roots, first_numbers
+from conncomp.chunked.relabelling import relabel
 from conncomp.chunked.rules import Rules
-from conncomp.chunked.selection import Selection, from_numbers, merged_summaries
-from conncomp.chunked.stages import label_all
+from conncomp.chunked.selection import (
+    Selection,
+    from_numbers,
+    label_and_count,
+    merged_summaries,
+    relabel_selected,
+)
+from conncomp.chunked.stages import counts_of, label_all, label_items, labels_of
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Place
@@ -73,8 +83,8 @@ class Job:
         """Label all blocks; return what `Counts` are made of, with the numbers of the summary."""
         layout = self._layout
         values = {index: Values(layout.place(index)) for index in layout.indices()}
-        given = self, layout, rules, values, values, selection
-        result = self._run(2 if layout.crossed else 1, lambda: label_all(*given))
+        stages = partial(label_all, self, layout, rules, values, values, selection)
+        result = self._run(2 if layout.crossed else 1, stages)
         tallies = [self._kept.done[index] for index in values]
         kept, elements, components = np.sum([tally[:3] for tally in tallies], axis=0).tolist()
         if layout.crossed:
@@ -92,10 +102,10 @@ class Job:
         if index in self._kept.done:
             self._step()
         else:
-            given = (task, *arguments)
+            call = (task, *arguments)
             if isinstance(self._pool, ThreadPoolExecutor):
-                given = (asked, self._look_up, *given)
-            self._tasks[self._pool.submit(*given)] = index
+                call = (asked, self._look_up, *call)
+            self._tasks[self._pool.submit(*call)] = index
 
     def _look_up(self) -> None:
         if self._given_up.is_set():
@@ -136,18 +146,18 @@ class Job:
 
     def __call__(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
         """Call a function, as an engine."""
-        if name == "label":
+        if function in (label_and_report, label_and_count):
             self._start(None, self._files.report, index, function, arguments)
             return Reported(index)
-        if name in ("roots", "numbers", "alone"):
+        if function in (relabel, relabel_selected, label_items):
             where = self._layout.place(index), self._layout.batch_axes
             self._start(index, self._files.label, *where, function, arguments)
             return None
-        if name in ("labels", "counts"):  # of what is alone, both of which are written
+        if function in (labels_of, counts_of):  # of what is alone, both of which are written
             return None
         self._wait()
         result = function(*map(self._files.resolved, arguments))
-        if name == "count" or name.startswith("first-"):
+        if function in (final_roots, first_numbers):
             # A number for each row of chunks, of all chunks: these go to the disk, too.
             return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
         return result

@@ -96,7 +96,7 @@ class Reports:
         with _arrays_in(path) as arrays:
             bits = [name[4:] for name in arrays if name.startswith("ids-")]
             ids = {bit: (arrays[f"ids-{bit}"], arrays.get(f"compared-{bit}")) for bit in bits}
-            faces = {int(bit): Face(*known) for bit, known in ids.items()}
+            faces = {int(bit): Face(*face) for bit, face in ids.items()}
             return Report(**{name: arrays[name] for name in ARRAYS}, faces=faces)
 
 

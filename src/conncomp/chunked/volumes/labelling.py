@@ -234,7 +234,7 @@ def label_volume(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Counts:
-    """Do what `label_file` does; count components that are not kept, too."""
+    """Label a volume in files; count components that are not kept, too."""
     check_progress(progress)
     arguments.selection()  # which raises if it is wrong
     wanted = as_target(target)

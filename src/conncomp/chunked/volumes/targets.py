@@ -216,8 +216,6 @@ def nearest(part: slice, fine: int, coarse: int) -> Any:
 
     Of two that are equally near, the one before.
 
-    Examples
-    --------
     >>> nearest(slice(0, 4), 8, 4), nearest(slice(1, 3), 9, 3)
     (array([0, 2, 4, 6]), array([4, 7]))
     """

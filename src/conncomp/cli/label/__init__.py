@@ -26,12 +26,11 @@ from conncomp.cli.label import stream
 from conncomp.cli.label.options import RULES, Options, check_background, check_is_number, finite
 from conncomp.cli.label.stream import Axes
 from conncomp.files.access import naming
-from conncomp.files.images import check_format
+from conncomp.files.images import Image, check_format
 from conncomp.files.scales import Content, batch_axes_of
 from conncomp.files.thresholds import foreground, middle_of
 from conncomp.kernels.cuda import launcher
 
-Image = NDArray[Any]
 Closes = NDArray[np.bool_] | None  # along which axes components close, if that was asked
 
 

@@ -23,7 +23,7 @@ from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import OpenFiles, Source
 from conncomp.cli.measure.options import Options
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
-from conncomp.components.statistics import Numbers, measure_labels
+from conncomp.components.statistics import LabelMeaning, measure_labels
 from conncomp.files.access import naming
 from conncomp.files.images import is_hdf5
 from conncomp.files.scales import Content, Scale, batch_axes_of, in_unit
@@ -59,8 +59,8 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     values = _intensities(source, content, options, files)
     names = options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE)
     spacing = None if scale is None else scale.spacing
-    wanted = False, False, names, spacing, Numbers(0, batch, largest)
-    statistics = measure_labels(labels, (values, None), *wanted)
+    meaning = LabelMeaning(0, batch, largest)
+    statistics = measure_labels(labels, (values, None), False, False, names, spacing, meaning)
     columns = with_named_axes(statistics.columns(), batch, chosen.axes)
     doubt = None
     if options.threshold is None:

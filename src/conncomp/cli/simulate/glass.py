@@ -121,7 +121,6 @@ def _in_words(settings: Settings, parameters: dict[str, Any]) -> Row:
 
 
 def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:
-    """Return by name what was estimated at each temperature."""
     names = NAMES if summaries[0].equilibration_test is None else {**NAMES, **IDENTITY}
     return {name: [getattr(each, key) for each in summaries] for key, name in names.items()}
 

@@ -70,7 +70,6 @@ def percolation(settings: Settings) -> None:
 
 
 def _size_rows(series: PercolationMeasurements) -> list[Row]:
-    """Return a line for each class of sizes that has clusters."""
     numbers = series.cluster_numbers
     means = numbers.reshape(-1, numbers.shape[-1]).mean(axis=0)
     return [

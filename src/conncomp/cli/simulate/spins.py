@@ -196,9 +196,8 @@ def ising(settings: IsingSettings) -> None:
 
     Energies and temperatures are those of -J sum of s_i s_j - H sum of s_i, with spins of ±1. It
     prints means with their errors, from bins and by jackknife, and integrated autocorrelation times
-    in updates.
-    Components are the clusters that the next update draws; a picture has the sites of a cell of the
-    lattice side by side.
+    in updates. Components are the clusters that the next update draws; a picture has the sites of a
+    cell of the lattice side by side.
     """
     others: dict[str, Any] = {}
     if settings.temperatures is not None:

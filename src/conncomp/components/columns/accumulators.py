@@ -17,7 +17,7 @@ from conncomp._arrays import host_copy, new_array, on_host, placed
 from conncomp._core import native
 from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents, measure_solids
-from conncomp.components.columns.intensities import Image
+from conncomp.components.columns.intensities import Intensities
 from conncomp.components.columns.measuring import Known
 from conncomp.components.touching import contact_steps, count_contacts, sums_of_kinds
 from conncomp.grid._arguments import check_neighbourhood
@@ -45,7 +45,7 @@ class Touching(NamedTuple):
 class Channel:
     """An image, and what is known of its values; `reals`: standard deviations, minima, maxima."""
 
-    image: Image
+    image: Intensities
     means: Any
     minima: Any
     maxima: Any
@@ -304,10 +304,7 @@ class Accumulators:
         return normalized(central, self.spacing)
 
     def _weighted(self, channel: Channel, about: Any = None) -> Any:
-        """Return moments in elements weighted by the values of a channel, about the first corners.
-
-        Or about the centroids of such moments.
-        """
+        """Return moments weighted by values, about first corners or centroids of such moments."""
         values = channel.image.values
         if self._placed is not None:
             return moments.weighted_moments(current_gpu(), self._placed, values, self.boxes, about)

@@ -28,7 +28,7 @@ SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
 
 
 @dataclass(frozen=True)
-class Image:
+class Intensities:
     """Values, contiguous and of a type that kernels know, and what is made of them.
 
     `dtype` and `given_sums` are the user's types, `sums` that of kernels. The unit of a sum is
@@ -42,7 +42,9 @@ class Image:
     bits: int
 
 
-def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[list[Image], bool]:
+def check_images(
+    image: Any, items: Items, may_have_channels: bool
+) -> tuple[list[Intensities], bool]:
     """Return an image, or those of its channels, and whether its last axis is of channels."""
     if image is None:
         return [], False
@@ -53,7 +55,7 @@ def check_images(image: Any, items: Items, may_have_channels: bool) -> tuple[lis
     return [_image_of(given, image, items, "image")], False
 
 
-def check_image(image: Any, items: Items, name: str = "image") -> Image:
+def check_image(image: Any, items: Items, name: str = "image") -> Intensities:
     """Check the image, or whatever the argument's name is, that lies beside labels."""
     return _image_of(_as_array(image, items, name), image, items, name)
 
@@ -68,7 +70,7 @@ def check_values(array: Any, given: Any, shape: tuple[int, ...], name: str = "im
         raise ValueError(f"{name} has shape {array.shape}; it must have that of labels, {shape}")
 
 
-def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
+def _image_of(given: Any, image: Any, items: Items, name: str) -> Intensities:
     check_values(given, image, (*items.batch, *items.shape), name)
     room = room_of(items.shape)
     dtype = given.dtype.newbyteorder("=")
@@ -80,7 +82,7 @@ def _image_of(given: Any, image: Any, items: Items, name: str) -> Image:
             f"sums of so large numbers; pass {name}.astype({REMEDIES[KINDS[name][0]]})"
         )
     bits = max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room))
-    return Image(values, dtype, _type_of_sums(kind), _type_of_sums(dtype.kind), bits)
+    return Intensities(values, dtype, _type_of_sums(kind), _type_of_sums(dtype.kind), bits)
 
 
 def _as_array(image: Any, items: Items, name: str) -> Any:

@@ -17,7 +17,7 @@ from conncomp.components._labels import (
     check_items,
     items_of_rows,
 )
-from conncomp.components.columns.intensities import Image, check_image
+from conncomp.components.columns.intensities import Intensities, check_image
 from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
@@ -45,7 +45,7 @@ class Known(NamedTuple):
 
 
 def measure_components(
-    items: Items, moments: bool, runs: ComponentRuns | None = None, image: Image | None = None
+    items: Items, moments: bool, runs: ComponentRuns | None = None, image: Intensities | None = None
 ) -> Known:
     """Return which components there are, and where they lie, with moments, if wanted.
 
@@ -55,8 +55,8 @@ def measure_components(
         return _measure_on_cpu(items, moments)
     gpu, shape = current_gpu(), items.shape
     if runs is None:
-        described = items.background, items.all_rows, shape[-1], items.count
-        runs = find_runs(gpu, items.labels, *described)
+        array = items.labels, items.background, items.all_rows, shape[-1]
+        runs = find_runs(gpu, *array, items.count)
     sums, filled = None, None
     if runs.sums is not None:
         shapes, columns, reals = runs.sums.write(runs, items.labels.dtype, moments)
@@ -118,8 +118,8 @@ def measure_batch_again(
     along = (labels.ndim - batch_axes,)
     kinds: Any = (((), REAL), (along, REAL), (along, COUNT), ((), COUNT))
     values, centroids, faces, classes = (_no_rows(gpu, *kind).view() for kind in kinds)
-    measured = shapes.labels, shapes.sizes, shapes.boxes, shapes.centroids, shapes.moments
-    return *measured, shapes.batch, *(values,) * 4, centroids, faces, classes
+    columns = shapes.labels, shapes.sizes, shapes.boxes, shapes.centroids, shapes.moments
+    return *columns, shapes.batch, *(values,) * 4, centroids, faces, classes
 
 
 def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:
@@ -132,7 +132,7 @@ def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> An
     return (np if gpu is None else gpu.xp).empty((0, *axes), dtype)
 
 
-def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list[Any], Any]:
+def measure_image(items: Items, known: Known, image: Intensities | None) -> tuple[list[Any], Any]:
     """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
 
     And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
@@ -151,7 +151,7 @@ def measure_image(items: Items, known: Known, image: Image | None) -> tuple[list
     return [sums, means, *extremes, centroids], reals
 
 
-def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any], bool, Any]:
+def _sums_of_image(items: Items, known: Known, image: Intensities) -> tuple[list[Any], bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     if known.values is not None:
         columns, reals = known.values
@@ -166,9 +166,9 @@ def _sums_of_image(items: Items, known: Known, image: Image) -> tuple[list[Any],
         flat = (column.reshape(-1) for column in (*known[:3], *columns))
         values = image.values.reshape(-1)
         return columns, native.measure_intensities(*items.flat, values, image.bits, *flat), None
-    given = items.shape, image.values, image.bits, known.sizes, known.boxes
+    problem = items.shape, image.values, image.bits, known.sizes, known.boxes
     return columns, *measure_intensities(
-        current_gpu(), known.runs, *given, *columns, table=known.table
+        current_gpu(), known.runs, *problem, *columns, table=known.table
     )
 
 

@@ -207,12 +207,12 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     native.sort_by_size(sizes, 1, order)
     order = order[: np.count_nonzero(sizes)]
     numbers, first = drawn % COMMON, 0
-    described = flat, steps, leading, begins, places, drawn
+    graph = flat, steps, leading, begins, places, drawn
     while len(order):
         if first >= MOST:
             raise ValueError(f"more than {MOST} colours that differ are needed")
         common = COMMON if first == 0 else WORD
-        waiting = native.choose_colours(*described, first, common, order, numbers)
+        waiting = native.choose_colours(*graph, first, common, order, numbers)
         order, first = order[:waiting], first + WORD
     return numbers
 

@@ -158,7 +158,7 @@ class Parts:
         )
 
     def is_symmetric(self) -> bool:
-        """Do what `Graph.is_symmetric` does."""
+        """Whether each arc has an opposite; looked for once."""
         if self.symmetric is None and self.device == "cuda":
             with self.stream():
                 self.symmetric = check_rows(current_gpu(), *self.rows()).symmetric

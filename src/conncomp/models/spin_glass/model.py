@@ -276,7 +276,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
-        """Return what `summarise_overlaps` does, with the test of Gaussian couplings."""
+        """Summarise overlaps, with the test of Gaussian couplings."""
         if not isinstance(series, GlassSeries):
             raise ValueError("overlaps were not measured; simulate with overlaps=True")
         summaries = summarise_overlaps(series.overlaps(), parameters["shape"])

@@ -267,7 +267,7 @@ class SpinModel(Thermal[Measured]):
 
     @staticmethod
     def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Summary]:
-        """Return what `conncomp.models.summarise` does."""
+        """Summarise a series at each temperature."""
         return summarise(series, parameters["beta"], measure_every=parameters["measure_every"])
 
     def _repeat(

@@ -27,8 +27,6 @@ __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_for
 
 # The most edges per byte of a file that a header is trusted with.
 ROWS_PER_BYTE = 64
-# With more edges than this, batches are reduced to their forest.
-FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 # Room for vertices at first.
 FEWEST_VERTICES = 1 << 10
 
@@ -101,7 +99,7 @@ def label_edge_files(
 
 
 def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int, NDArray[Any]]:
-    """Do `label_edge_files` for open files."""
+    """Label the components of the edges in open files."""
     components = _Growing(edges)
     for batch in edges.batches(progress):
         components.add(*batch.ends, edges.most)
@@ -212,17 +210,12 @@ def minimum_spanning_forest_of_files(
         return lazy
     columns = src, dst, weights
     edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
-    waiting = [forests.all_of(*(np.empty(0, np.int32),) * 2, np.empty(0, edges.weight_type), -1)]
+    forest = forests.GrowingLeastForest(edges.weight_type, numbered=True)
     for batch in edges.batches(progress):
-        waiting.append(batch)
-        count = sum(len(part.numbers) for part in waiting)
-        vertices = max(part.largest for part in waiting) + 1
-        if count > FEWEST_EDGES + EDGES_A_VERTEX * vertices:
-            waiting = [forests.forest_of_parts(*waiting)]
-    forest = forests.forest_of_parts(*waiting)
-    sources, targets = (end.astype(np.int64, copy=False) for end in forest.ends)
-    assert forest.weights is not None
-    return forest.numbers, sources, targets, forest.weights
+        forest.add(*batch.ends, batch.weights, batch.largest)
+    numbers, *ends, least = forest.edges()
+    sources, targets = (end.astype(np.int64, copy=False) for end in ends)
+    return numbers, sources, targets, least
 
 
 def _refuse_what_is_for_files(**given: Any) -> None:

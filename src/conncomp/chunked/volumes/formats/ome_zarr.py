@@ -109,8 +109,8 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> zarr_arrays.Za
         _check_sizes(levels)
         axes, finest = multiscale.letters, inner_path(place, multiscale.datasets[0]["path"])
         chosen = None if channel is None else _channel(axes, levels[0].shape, channel)
-        known = path, key, levels[0], finest, axes, chosen, multiscale
-        return OmeImage(*known, owner=_owner(place, dict(node.attrs)), levels=levels)
+        array = path, key, levels[0], finest, axes, chosen, multiscale
+        return OmeImage(*array, owner=_owner(place, dict(node.attrs)), levels=levels)
 
 
 def _image_of(place: str, ndim: int) -> tuple[Multiscale | None, int]:
@@ -243,8 +243,8 @@ def list_label(image: OmeImage, name: str) -> None:
         group = zarr.open_group(folder, mode="a", zarr_format=VERSIONS[version])
         attributes = dict(group.attrs)
         within = attributes if VERSIONS[version] == 2 else dict(attributes.get("ome", {}))
-        known = within.get("labels", [])
-        within["labels"] = [*known, name] if name not in known else known
+        listed = within.get("labels", [])
+        within["labels"] = [*listed, name] if name not in listed else listed
         if VERSIONS[version] == 3:
             within["version"] = version
             attributes = {**attributes, "ome": within}

@@ -158,8 +158,6 @@ def _read_image(folder: str, name: str) -> NDArray[Any]:
 def natural_order(name: str) -> list[tuple[int, int, str]]:
     """Return what names are sorted by, so that ``slice10`` comes after ``slice9``.
 
-    Examples
-    --------
     >>> sorted(["slice10.tif", "slice9.tif"], key=natural_order)
     ['slice9.tif', 'slice10.tif']
     """

@@ -66,7 +66,7 @@ def _are_few(count: int, items: int) -> bool:
 
 
 def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
-    """Do what `number_roots` does where each block numbers all words of roots."""
+    """Write numbers where each block numbers all words of roots."""
     count = len(labels)
     words = -(-count // WORD)
     roots, in_chunk, components = workspace.take(

@@ -132,7 +132,6 @@ def _background(links: Links) -> tuple[Any, Any]:
 
 
 def _within(links: Links) -> tuple[DType, Any]:
-    """Return the dtype and the value of ``Within``."""
     kind, background = _background(links)
     limits: tuple[float, ...] = (links.limit,)
     if links.value_type.startswith("f"):
@@ -145,7 +144,6 @@ def _within(links: Links) -> tuple[DType, Any]:
 
 
 def _bonds(links: Links) -> tuple[DType, Any]:
-    """Return the dtype and the value of ``Bonds``."""
     planes, masks = np.zeros((2, MOST_AXES), int)
     for axis, bond in enumerate(reversed(links.bonds)):
         planes[axis], masks[axis] = bond

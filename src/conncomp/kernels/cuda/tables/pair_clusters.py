@@ -55,16 +55,12 @@ class GpuClusters:
             numbers[rows] = self._numbers.number(self._gpu, ids[rows], None, self._workspace)
         return numbers
 
-    def add_pairs(
-        self, left: tuple[Any, ...], right: tuple[Any, ...], weights: Any, wanted: bool = False
-    ) -> tuple[None, None]:
+    def add_pairs(self, left: tuple[Any, ...], right: tuple[Any, ...], weights: Any) -> None:
         """Unite the ids of pairs: uint64, and perhaps weights of float64, of each row."""
-        assert not wanted  # the numbers of both ends
         src, dst = left[0].reshape(-1), right[0].reshape(-1)
         for rows in self._batches(len(src)):
             ends = self._numbers.number(self._gpu, src[rows], dst[rows], self._workspace)
             self._unite(ends[0], ends[1], None if weights is None else weights[rows])
-        return None, None
 
     def _batches(self, count: int) -> Iterator[slice]:
         end = 0
