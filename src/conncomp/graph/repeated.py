@@ -127,26 +127,24 @@ def recorded_forest(
             # Rows are looked up in a call that is not recorded, so that later ones do not do it.
             if weights is None and graph.symmetric and graph.sorted_rows is None:
                 return forest_arcs(gpu, graph, None, memory)
-            return _replay_forest(gpu, graph, weights, memory, stream)
+            return _forest_again(gpu, graph, weights, memory, stream)
         finally:
             memory.caller = None
 
 
-def _replay_forest(
+def _forest_again(
     gpu: Gpu, graph: Parts, weights: WeightBits | None, memory: Workspace, stream: int
 ) -> Any:
-    """Return the arcs of a forest by recorded launches, which the kind's first call records."""
-    key = "forest", stream_key(stream), None if weights is None else weights.order, graph.symmetric
-    arcs = room_for_forest(gpu, graph)
-    total, recordings = _kinds(memory, graph).get(key) or (None, Recordings())
+    """Return the arcs of a forest by launches that the first call of a kind records."""
+    order, bits = (None, None) if weights is None else (weights.order, weights.bits)
+    key, arcs = ("forest", stream_key(stream), order, graph.symmetric), room_for_forest(gpu, graph)
+    recordings = _kinds(memory, graph).get(key) or Recordings(gpu, stream)
 
-    def launches() -> None:
-        nonlocal total
+    def launches() -> Any:
         task = ForestTask(gpu, graph, weights, memory)
         task.find(arcs)
-        total = task.total
+        return task.total
 
-    variable = arcs, None if weights is None else weights.bits
-    again = recordings.launch(gpu, stream, key, variable, launches)
-    _kinds(memory, graph)[key] = total, recordings
-    return as_many(arcs, again.read(stream, gpu.address(total)))
+    again = recordings.launch(key, (arcs, bits), launches)
+    _kinds(memory, graph)[key] = recordings  # anew, if the launches have taken more memory
+    return as_many(arcs, again.read(stream, gpu.address(again.returned)))

@@ -88,7 +88,7 @@ class Recording(NamedTuple):
     ``answer(stream)`` waits for the number that they tell, and returns it, and ``copy(stream,
     target, source, count)`` has the GPU copy bytes from address to address after them;
     ``read(stream, address)`` waits for them, and returns a number of 64 bits; ``read_all(stream,
-    address, count)`` several, as a list.
+    address, count)`` several, as a list. What launched them first has `returned` a result.
     """
 
     run: Callable[[int, tuple[int, ...]], None]
@@ -97,6 +97,7 @@ class Recording(NamedTuple):
     read: Callable[[int, int], int]
     read_all: Callable[[int, int, int], list[int]]
     memory: tuple[Any, ...]
+    returned: Any = None
 
 
 class _Thread(local):

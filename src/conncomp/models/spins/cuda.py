@@ -6,7 +6,7 @@ Those of ``kernels/cuda/models`` need nothing of models; these find clusters as 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -104,7 +104,7 @@ class WordEngine(SpinEngine):
             workspace = Workspace() if self._clusters is None else self._clusters.workspace
             self._tiles = spin_tiles.TileClusters(self.replicas, workspace)
         self._memory: defaultdict[str, Workspace] = defaultdict(Workspace)  # by what is in there
-        self._recordings = Recordings()
+        self._recordings: dict[Hashable, Recordings] = {}  # by stream
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         check = self._algorithm.check
@@ -128,9 +128,11 @@ class WordEngine(SpinEngine):
             self._update(*given)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
-        kind = stream_key(stream), record is None, clusters
+        recordings, kind = self._recordings.get(stream_key(stream)), (record is None, clusters)
+        if recordings is None:
+            recordings = self._recordings[stream_key(stream)] = Recordings(self.gpu, stream)
         variable = words, new, probabilities, launcher.Field("step", step), record
-        self._recordings.launch(self.gpu, stream, kind, variable, lambda: self._update(*given))
+        recordings.launch(kind, variable, lambda: self._update(*given))
 
     def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips
