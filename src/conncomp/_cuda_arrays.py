@@ -112,6 +112,7 @@ def cuda_library_named(name: str) -> CudaLibrary | None:
     return TorchArrays(sys.modules["torch"]) if name == "torch" else None
 
 
+Kind = Hashable | None  # what a call is kept by for later ones; None if it is not kept
 # What a replay returns of the numbers of components: the number, once it is there; the numbers on
 # the GPU, copied, as other calls use the memory that they are in, or left there; None.
 Counted = Literal["told", "copied", "left", "unasked"]
@@ -121,20 +122,20 @@ MOST_AHEAD = 1 << 22
 
 
 def recorded_with(
-    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *kind: Any
-) -> tuple[Workspace | None, Hashable] | None:
-    """Return the memory that launches of a kind are recorded with, and their key there.
+    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *called: Any
+) -> tuple[Workspace | None, Kind]:
+    """Return the memory that launches of a call are recorded with, and its kind, their key there.
 
-    The memory is the caller's, or the `own` one of calls without any, once there is some. None
-    if launches are not recorded.
+    The memory is the caller's, or the `own` one of calls without any, once there is some. The kind
+    is None if launches are not recorded.
     """
     stream = library.stream(gpu)
     if not gpu.may_record(stream):
-        return None
+        return None, None
     memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
-        return None  # amid another call, by a signal's handler
-    return memory, (stream_key(stream), *kind)
+        return None, None  # amid another call, by a signal's handler
+    return memory, (stream_key(stream), *called)
 
 
 class RecordedFill:

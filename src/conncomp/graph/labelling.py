@@ -18,7 +18,7 @@ from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs.conversions import is_sparse, library_of, parts_of
 from conncomp.graph.inputs.parts import Parts, check_square
-from conncomp.graph.repeated import call_again, record_fill
+from conncomp.graph.repeated import call_again, fill_and_record
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -239,7 +239,7 @@ def _label_on_gpu(
         output = _arrays.Output(*given, private=private, xp=gpu.xp)
         fill = partial(algorithm.fill, gpu, graph, output.labels)
         if kind is not None:
-            count = record_fill(kind, graph, fill, output.labels, consecutive, workspace)
+            count = fill_and_record(kind, graph, fill, output.labels, consecutive, workspace)
             return count, output.finish(graph.library)
         with Workspace() if workspace is None else workspace as memory:
             counts = fill(memory, consecutive, True, **options)

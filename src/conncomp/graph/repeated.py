@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp._cuda_arrays import Counted, RecordedFill, cuda_library_named, recorded_with
+from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_named, recorded_with
 from conncomp.graph.inputs.parts import Parts
 from conncomp.kernels.cuda.graph.boruvka import (
     ForestTask,
@@ -49,12 +49,11 @@ _PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
 
 def call_again(
     graph: Parts, workspace: Any, asked: tuple[Any, ...], out: Any
-) -> tuple[Any, tuple[Any, Any] | None]:
+) -> tuple[Kind, tuple[Any, Any] | None]:
     """Return the kind of a call of `connected_components`, and the number and labels it returns.
 
-    The call has `asked` for directed, connection, numbering, algorithm and device. Its kind is the
-    memory that launches are recorded with, and their key there; None if they are not recorded. The
-    others are None if there is no recording, or it does not fill `out`.
+    The call has `asked` for directed, connection, numbering, algorithm and device. Its kind is None
+    if launches are not recorded; the others if there is no recording, or it does not fill `out`.
     """
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
@@ -69,9 +68,9 @@ def call_again(
         or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
     ):
         return None, None
-    kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
-    memory, key = (None, None) if kind is None else kind
-    recorded = None if memory is None else _kinds(memory, graph).get(key)
+    called = *of_components, numbering
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *called)
+    recorded = None if memory is None else _kinds(memory, graph).get(kind)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):
         return kind, None
@@ -88,8 +87,8 @@ def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
     return kinds
 
 
-def record_fill(
-    kind: Any,
+def fill_and_record(
+    kind: Kind,
     graph: Parts,
     fill: Callable[..., Any],
     labels: Any,
@@ -105,7 +104,7 @@ def record_fill(
         launches = partial(fill, memory, consecutive, True)
         recorded = RecordedFill(gpu, launches, (labels,), library, memory, (), counted)
         if labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
-            _kinds(memory, graph)[kind[1]] = recorded
+            _kinds(memory, graph)[kind] = recorded
     return recorded.first
 
 

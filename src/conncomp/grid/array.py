@@ -74,8 +74,11 @@ class Array(NamedTuple):
     values: Any
     links: Links
     question: Question
-    batch_shape: tuple[int, ...]
-    in_main_memory: bool = False
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The lengths of the batch axes."""
+        return tuple(self.values.shape[: self.question.batch_axes])
 
     @property
     def image(self) -> Image:
@@ -116,6 +119,4 @@ def array_of(question: Question, given: Given, *, even_items: bool = False) -> A
         values = move_to_gpu(current_gpu().xp, values, wait=False)
     if question.of_bonds:
         values, links = describe_bonds(values, batch)
-    array, batch_shape = given.array, values.shape[:batch]
-    in_memory = isinstance(array, np.ndarray)
-    return Array(array, given.library, values, links, question, batch_shape, in_memory)
+    return Array(given.array, given.library, values, links, question)

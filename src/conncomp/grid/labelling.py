@@ -18,7 +18,7 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, label_array
 from conncomp.grid.array import array_of, read, read_array
 from conncomp.grid.question import Numbering, Question
-from conncomp.grid.repeated import PLAIN, call_again, first_call
+from conncomp.grid.repeated import PLAIN, answer_and_record, call_again
 from conncomp.kernels.cuda.workspace import Workspace
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
@@ -239,7 +239,7 @@ def label(
     given = read_array(label_image, "label_image", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_image(given.array, label_image, **arguments)
-    return cast(Labels, first_call(kind, array_of(question, given), out, workspace))
+    return answer_and_record(kind, array_of(question, given), out, workspace)
 
 
 @overload
@@ -348,4 +348,4 @@ def ask(question: Question, values: Any) -> Any:
     kind, again = None, None
     if question.algorithm == "auto" and question.dtype is None and not question.of_bonds:
         kind, again = call_again(values, None, question, None)
-    return first_call(kind, read(question, values)) if again is None else again
+    return answer_and_record(kind, read(question, values)) if again is None else again
