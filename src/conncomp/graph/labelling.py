@@ -16,7 +16,7 @@ from conncomp._containers import is_of
 from conncomp._core import native
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.conversions import is_sparse, library_of, parts_of
+from conncomp.graph.inputs.conversions import is_sparse, package_of, parts_of
 from conncomp.graph.inputs.parts import Parts, check_square
 from conncomp.graph.repeated import call_again, fill_and_record
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
@@ -191,7 +191,7 @@ def connected_components(
             "numbering='topological' is for connection='strong' of a directed graph: arcs give "
             "weak components no order; use 'consecutive' or 'roots'"
         )
-    where = _arrays.choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
+    where = _arrays.choose_device(device, is_graph_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
     graph = as_graph(csgraph)._parts
@@ -240,23 +240,28 @@ def _label_on_gpu(
         fill = partial(algorithm.fill, gpu, graph, output.labels)
         if kind is not None:
             count = fill_and_record(kind, graph, fill, output.labels, consecutive, workspace)
-            return count, output.finish(graph.library)
-        with Workspace() if workspace is None else workspace as memory:
-            counts = fill(memory, consecutive, True, **options)
-            if consecutive:
-                count = first_entry(counts) if private else int(counts[0])
-            if numbering == "topological":
-                numbers = np.empty(count, output.labels.dtype)
-                rows = map(_arrays.move_from_gpu, condense(gpu.xp, graph, output.labels, count))
-                native.topological_of_csr(*rows, numbers)
-                output.labels[:] = _arrays.move_to_gpu(gpu.xp, numbers)[output.labels]
-        labels = output.finish(graph.library)
-        if consecutive:
-            return count, labels
-        return _arrays.in_library(counts.reshape(()), graph.library), labels
+        else:
+            with Workspace() if workspace is None else workspace as memory:
+                counts = fill(memory, consecutive, True, **options)
+                if not consecutive:
+                    count = _arrays.in_library(counts.reshape(()), graph.library)
+                else:
+                    count = first_entry(counts) if private else int(counts[0])
+        if numbering == "topological":
+            _number_topologically(gpu.xp, graph, output.labels, count)
+        return count, output.finish(graph.library)
 
 
-def _lies_on_gpu(graph: Any) -> bool:
+def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
+    """Renumber components on a GPU, in main memory, so that arcs never lead to larger numbers."""
+    numbers = np.empty(count, labels.dtype)
+    rows = map(_arrays.move_from_gpu, condense(xp, graph, labels, count))
+    native.topological_of_csr(*rows, numbers)
+    labels[:] = _arrays.move_to_gpu(xp, numbers)[labels]
+
+
+def is_graph_on_gpu(graph: Any) -> bool:
+    """Whether a graph of any kind lies on a GPU."""
     if isinstance(graph, Graph):
         return graph.device == "cuda"
     return is_of(graph, "cupyx.scipy.sparse") or _arrays.on_gpu(graph)
@@ -271,7 +276,7 @@ def as_graph(graph: Any) -> Graph:
             raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
         check_square(graph.shape, "csgraph")
         return Graph.from_scipy(graph)
-    if library := library_of(graph):
+    if library := package_of(graph):
         return Graph._of_parts(parts_of(graph, library))
     if is_of(graph, "dask.dataframe"):
         raise TypeError(

@@ -37,9 +37,9 @@ class Given(NamedTuple):
 
 
 def read_array(
-    values: Any, name: str = "label_image", device: str | None = None, workspace: Any = None
+    values: Any, name: str, device: str | None = None, workspace: Any = None, masks: bool = True
 ) -> Given:
-    """Return the argument of a name, "label_image" or "bonds"; bonds have no mask."""
+    """Return the argument of a name; refuse masked elements unless `masks` are taken."""
     plain = type(values) is np.ndarray
     placed = not plain and on_gpu(values)
     place = choose_device(device, placed, name, workspace)
@@ -48,9 +48,9 @@ def read_array(
     library = library_of(values)
     if placed:
         return Given(as_cupy(values), None, library, place)
-    if name == "bonds":
-        return Given(as_numpy(values, name), None, library, place)
-    return Given(*as_numpy_and_mask(values, name), library, place)
+    if masks:
+        return Given(*as_numpy_and_mask(values, name), library, place)
+    return Given(as_numpy(values, name), None, library, place)
 
 
 def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
@@ -94,7 +94,7 @@ class Array(NamedTuple):
 def read(question: Question, values: Any) -> Array:
     """Return an array of any library as a question is asked of it that was not made for it."""
     name = "bonds" if question.of_bonds else "label_image"
-    given = read_array(values, name)
+    given = read_array(values, name, masks=not question.of_bonds)
     if question.of_bonds:
         shape, _ = lattice_of(given.array, question.batch_axes, values)
     else:

@@ -135,7 +135,7 @@ class Labeller:
                 f"label_image is a {type(label_image).__name__} in main memory; move it to the "
                 "GPU, or label it by conncomp.label"
             )
-        given = read_array(label_image)
+        given = read_array(label_image, "label_image")
         self._check_fits(given.array)
         array, memory = array_of(self._question, given), self._workspace
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,13 +37,6 @@ from conncomp.grid.array import Array
 from conncomp.grid.runs import described
 from conncomp.kernels.cuda.launcher import are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
-
-# The types of background, return_num, connectivity, tolerance, periodic, batch_axes, numbering and
-# device in calls that are kept: arguments of them that are equal mean the same.
-_NONE = type(None)
-PLAIN = frozenset(
-    product([_NONE, int, float], [bool], [_NONE, int], [int], [bool], [int], [str], [_NONE, str])
-)
 
 # With more kinds all are forgotten: each array is of another kind then.
 MOST_ON_CPU, MOST_ON_GPU = 1024, 256
@@ -86,7 +78,8 @@ def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[
 
 def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
     library = cuda_library_of(values)
-    if library is None or are_watched() or type(workspace) not in (_NONE, Workspace):
+    is_other = workspace is not None and type(workspace) is not Workspace
+    if library is None or is_other or are_watched():
         return None, None
     gpu = current_gpu()
     layout = library.layout(values, gpu.device)

@@ -201,7 +201,7 @@ def cluster_wrapping(
     >>> conncomp.cluster_wrapping(bonds).wrapping
     array([0])
     """
-    given = read_array(bonds, "bonds", device, workspace)
+    given = read_array(bonds, "bonds", device, workspace, masks=False)
     question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
     return wrapping_of(array_of(question, given, even_items=True), workspace, "bonds")
 
@@ -253,7 +253,7 @@ def percolates(
     False
     """
     number = as_integer("axis", axis)
-    given = read_array(image, device=device)
+    given = read_array(image, "label_image", device)
     asked = background, connectivity, structure, tolerance, periodic
     question = question_of_image(given.array, image, *asked, device=given.place)
     array = array_of(question, given)
