@@ -253,7 +253,7 @@ def _label_on_gpu(
 
 
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
-    """Renumber components on a GPU, in main memory, so that arcs never lead to larger numbers."""
+    """Renumber components so that arcs never lead to larger numbers, in main memory."""
     numbers = np.empty(count, labels.dtype)
     rows = map(_arrays.move_from_gpu, condense(xp, graph, labels, count))
     native.topological_of_csr(*rows, numbers)

@@ -68,8 +68,7 @@ def call_again(
         or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
     ):
         return None, None
-    called = *of_components, numbering
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *called)
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
     recorded = None if memory is None else _kinds(memory, graph).get(kind)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):

@@ -39,17 +39,13 @@ def stream_key(stream: int) -> Hashable:
 
 
 def record(
-    gpu: Gpu,
-    launches: Callable[[], Any],
-    variable: tuple[Any, ...],
-    needed: Any = (),
-    tells: bool = False,
+    gpu: Gpu, launches: Any, variable: tuple[Any, ...], needed: Any = (), tells: bool = False
 ) -> Recording:
     """Call `launches`, and return the recording of what it launched.
 
     It launches the same each time, but for what is `variable`: see `Gpu.recording_of`. Replays need
-    the arrays of this call, and what is `needed`, at their places; the recording `tells` the number
-    that is `returned`, if it is to.
+    the arrays of this call, and what is `needed`, at their places. If it `tells`, their `answer` is
+    the number that `launches` returned.
     """
     with recorded_launches() as made:
         returned = launches()
@@ -70,9 +66,10 @@ class Ahead:
         kind = shape, dtype
         self._asked.append(kind)
         try:  # in one step, as a signal's handler may take arrays between two
-            return self._arrays[kind].pop()
+            array = self._arrays[kind].pop()
         except LookupError:
-            return self._new(shape, dtype)
+            array = None
+        return self._new(shape, dtype) if array is None else array
 
     def allocate(self) -> None:
         """Allocate what was asked for since the last time."""
@@ -99,11 +96,7 @@ class Recordings(dict[Hashable, Recording]):
         self.ahead = Ahead(gpu.xp.ndarray)
 
     def launch(
-        self,
-        kind: Hashable,
-        variable: tuple[Any, ...],
-        launches: Callable[[], Any],
-        needed: Any = (),
+        self, kind: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
     ) -> Recording:
         """Call `launches`, or replay what it launched in the first call of a kind: see `record`."""
         known = self.get(kind)
