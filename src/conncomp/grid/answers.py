@@ -64,7 +64,7 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
     """Fill labels, where the caller's array lies; return the numbers of components if wanted."""
     question, in_memory = array.question, isinstance(array.given, np.ndarray)
     if question.device == "cpu":
-        counts = fill_labels(question, array, labels)
+        counts = run_algorithm(question, array, labels)
     else:
         gpu = current_gpu()
         filled = gpu.xp.empty(labels.shape, labels.dtype) if in_memory else labels
@@ -80,7 +80,7 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
     return in_library(counts.reshape(array.batch_shape), array.library)
 
 
-def fill_labels(
+def run_algorithm(
     question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, memory: Any = None
 ) -> Any:
     """Fill the labels of an `Array` on the CPU, or of an `Image`, as an `Algorithm` does."""
@@ -98,7 +98,7 @@ def fill_on_gpu(
     if image.size == 0:
         return gpu.xp.zeros(image.items, np.int64)
     with Workspace() if workspace is None else workspace as memory:
-        return fill_labels(question, image, labels, gpu, memory)
+        return run_algorithm(question, image, labels, gpu, memory)
 
 
 def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -> Any:
