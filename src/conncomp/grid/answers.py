@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._algorithms import Algorithm
+from conncomp._algorithms import Algorithm, Task
 from conncomp._arrays import Output, in_library, move_from_gpu
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
@@ -51,15 +51,15 @@ def _engine_of(question: Question) -> Algorithm:
     return ALGORITHMS[question.device][question.algorithm]
 
 
-def fill_labels(
+def run_algorithm(
     question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, memory: Any = None
 ) -> Any:
     """Fill the labels of an `Array` on the CPU, or of an `Image`, as an `Algorithm` does."""
     engine, options = _engine_of(question), dict(question.options)
     if engine.check is not None:
         engine.check(problem, **options)
-    task = question.consecutive, question.counted
-    return engine.fill(gpu, problem, labels, memory, *task, **options)
+    task = Task(gpu, labels, memory, question.consecutive, question.counted)
+    return engine.fill(problem, task, **options)
 
 
 def fill_on_gpu(
@@ -69,7 +69,7 @@ def fill_on_gpu(
     if image.size == 0:
         return gpu.xp.zeros(image.items, np.int64)
     with Workspace() if workspace is None else workspace as memory:
-        return fill_labels(question, image, labels, gpu, memory)
+        return run_algorithm(question, image, labels, gpu, memory)
 
 
 def label_array(
@@ -80,7 +80,7 @@ def label_array(
     with nullcontext() if array.in_main_memory else array.stream():
         output = output_of(array, np if array.in_main_memory else current_gpu().xp, out)
         if question.device == "cpu":
-            counts = fill_labels(question, array, output.labels)
+            counts = run_algorithm(question, array, output.labels)
         else:
             counts = _fill_by_gpu(array, output.labels, workspace)
         labels: Labels = output.finish(array.library)

@@ -70,8 +70,8 @@ def fill_roots(
     sites: int | str | None = None,
     trees: str | None = None,
     paths: str | None = None,
-) -> int:
-    """Fill `roots`; return how many sweeps of relaxation changed a label.
+) -> None:
+    """Fill `roots` with the root of each site's component.
 
     Only ``merge="relaxation"`` waits for the GPU; "sewing" can be captured in a CUDA graph. Images
     have up to three axes longer than 1.
@@ -100,7 +100,6 @@ def fill_roots(
     launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
     by_site = gpu.grid(image.size)
-    relaxations = 0
     if sewing == "sewing":
         _sew(gpu, image, roots, side, across[0], JUMPS[paths])
     elif sewing == "by size":
@@ -112,9 +111,8 @@ def fill_roots(
             arguments = seams, group, compresses, image.values, *memory, roots
             launch(sew, (gpu.blocks(groups, 1), WARP), *described, *arguments)
     elif memory:
-        relaxations = _relax(gpu, image, roots, side, across, last_change, *memory)
+        _relax(gpu, image, roots, side, across, last_change, *memory)
     launch(flatten, by_site, image.size, *(memory if sewing == "by size" else ()), roots)
-    return relaxations
 
 
 def _take_memory(
@@ -138,8 +136,8 @@ def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> 
 
 def _relax(
     gpu: Gpu, image: Image, roots: Any, side: int, kernels: Any, last_change: Any, pairs: Any
-) -> int:
-    """Lower labels at the ends of bonds between tiles until none changes; return the sweeps."""
+) -> None:
+    """Lower labels at the ends of bonds between tiles until none changes."""
     prepare, relax = kernels
     planes, neighbours = _planes(image, side), _crossing_neighbours(image)
     total = _seam_sites(image, planes)
@@ -151,7 +149,7 @@ def _relax(
     def sweep(number: int) -> None:
         launch(relax, by_pair, count, pairs, roots, last_change, number)
 
-    return sweep_until_settled(sweep, last_change)
+    sweep_until_settled(sweep, last_change)
 
 
 def waits(options: Mapping[str, Any]) -> bool:
