@@ -53,18 +53,18 @@ class BundlePlan(NamedTuple):
     def before(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
         """Find the components of a volume if its foreground has one value."""
         sample, label, join, _, *settle = gpu.load(*self.module)
-        given, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
-        described, components = (self.shape, memory["elsewhere"]), memory["components"]
+        rule_and_values, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
+        shape_and_choice, components = (self.shape, memory["elsewhere"]), memory["components"]
         kept = memory["kept"]
         roots, entries = (memory["roots_of_words"], memory[ENTRIES]) if settle else (None, None)
-        launch(sample, (1, SAMPLING), *given, *described, components)
-        launch(label, by_tile, *given, labels, *described, kept, roots, entries)
-        launch(join, by_tile, labels, *described, kept)
+        launch(sample, (1, SAMPLING), *rule_and_values, *shape_and_choice, components)
+        launch(label, by_tile, *rule_and_values, labels, *shape_and_choice, kept, roots, entries)
+        launch(join, by_tile, labels, *shape_and_choice, kept)
         for settle_roots in settle:
             chunk, chunks = self.chunked
             by_chunk = min(chunks, gpu.resident_threads), THREADS
             counts = chunk, memory["in_chunk"], components
-            launch(settle_roots, by_chunk, labels, *described, roots, entries, *counts)
+            launch(settle_roots, by_chunk, labels, *shape_and_choice, roots, entries, *counts)
 
     def after(self, gpu: Gpu, labels: Any, memory: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""

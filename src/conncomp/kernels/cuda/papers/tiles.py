@@ -84,11 +84,11 @@ def fill_roots(
     start, label, *across, flatten = _KERNELS[sewing].load(gpu, *kind)
 
     width, height = START_BLOCK
-    described = image.grid, image.rule
+    grid_and_rule = image.grid, image.rule
     shape = np.int32(width), np.int32(height)
     by_block = image.blocks(gpu, width, height, width * height)
     last_change, *memory = _take_memory(gpu, image, roots.dtype, workspace, side, sewing)
-    launch(start, by_block, *described, *shape, image.values, roots, last_change)
+    launch(start, by_block, *grid_and_rule, *shape, image.values, roots, last_change)
 
     by_tile = image.blocks(gpu, side, side, threads)
     variant: tuple[bool, ...] = ()
@@ -97,7 +97,7 @@ def fill_roots(
     elif local == "union-find":
         variant = trees != "index", paths == "compressed"
     arguments = np.int32(log), *map(np.bool_, variant), image.values, roots
-    launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
+    launch(label, by_tile, *grid_and_rule, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
     by_site = gpu.grid(image.size)
     if sewing == "sewing":
@@ -109,7 +109,7 @@ def fill_roots(
         for group, seams in _levels(image, side):
             groups = image.items * prod(-(-length // group) for length in image.shape)
             arguments = seams, group, compresses, image.values, *memory, roots
-            launch(sew, (gpu.blocks(groups, 1), WARP), *described, *arguments)
+            launch(sew, (gpu.blocks(groups, 1), WARP), *grid_and_rule, *arguments)
     elif memory:
         _relax(gpu, image, roots, side, across, last_change, *memory)
     launch(flatten, by_site, image.size, *(memory if sewing == "by size" else ()), roots)
