@@ -4,7 +4,7 @@ import subprocess
 from collections import defaultdict
 from ctypes import c_void_p
 
-from conncomp.kernels.cuda.launcher import SOURCES
+from conncomp.kernels.cuda.compiling import SOURCES
 from host_cuda import host_gpu
 
 # A parameter takes a number of its size, whole or not as it is, or a struct of its size; a pointer

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import conncomp.kernels
-from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, SOURCES, Templates, launch
+from conncomp.kernels.cuda.compiling import SOURCES
+from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from host_cuda import host_gpu
