@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from conncomp import _arrays
-from conncomp._algorithms import Algorithm, Choices, choose_algorithm
+from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._containers import is_of
 from conncomp._core import native
@@ -213,8 +212,8 @@ def connected_components(
     elif numbering == "topological":
         count = int(native.topological_of_csr(*graph.rows(), output.labels))
     else:
-        consecutive = numbering == "consecutive"
-        (count,) = chosen.fill(None, graph, output.labels, None, consecutive, True, **choices)
+        task = Task(None, output.labels, None, numbering == "consecutive")
+        (count,) = chosen.fill(graph, task, **choices)
     labels = output.finish(graph.library)
     return (count, labels) if return_labels else count
 
@@ -237,12 +236,12 @@ def _label_on_gpu(
         private = algorithm.waits(options) or numbering == "topological"
         given = (graph.num_vertices,), max(graph.num_vertices - 1, 0), dtype, out, graph.arrays
         output = _arrays.Output(*given, private=private, xp=gpu.xp)
-        fill = partial(algorithm.fill, gpu, graph, output.labels)
+        task = Task(gpu, output.labels, workspace, consecutive)
         if kind is not None:
-            count = fill_and_record(kind, graph, fill, output.labels, consecutive, workspace)
+            count = fill_and_record(kind, graph, algorithm, task)
         else:
             with Workspace() if workspace is None else workspace as memory:
-                counts = fill(memory, consecutive, True, **options)
+                counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
                 if not consecutive:
                     count = _arrays.in_library(counts.reshape(()), graph.library)
                 else:

@@ -14,7 +14,7 @@ without; when a larger graph takes more of it, the recordings of smaller ones ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import partial
 from itertools import product
 from threading import get_ident
@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from conncomp._algorithms import Algorithm, Task
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_named, recorded_with
 from conncomp.graph.inputs.parts import Parts
@@ -86,23 +87,18 @@ def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
     return kinds
 
 
-def fill_and_record(
-    kind: Kind,
-    graph: Parts,
-    fill: Callable[..., Any],
-    labels: Any,
-    consecutive: bool,
-    workspace: Workspace | None,
-) -> Any:
+def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
     """Fill labels, record the launches for later calls of a kind, and return the number."""
     library, gpu = cuda_library_named(graph.library), current_gpu()
     assert library is not None
-    memory = workspace or _workspaces.take(gpu.device, gpu.current_stream())
-    counted: Counted = "told" if consecutive else "copied" if workspace is None else "left"
+    memory = task.workspace or _workspaces.take(gpu.device, gpu.current_stream())
+    counted: Counted = (
+        "told" if task.consecutive else "copied" if task.workspace is None else "left"
+    )
     with memory:  # no other call takes more of it before the launches are recorded
-        launches = partial(fill, memory, consecutive, True)
-        recorded = RecordedFill(gpu, launches, (labels,), library, memory, (), counted)
-        if labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
+        launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
+        recorded = RecordedFill(gpu, launches, (task.labels,), library, memory, (), counted)
+        if task.labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
             _kinds(memory, graph)[kind] = recorded
     return recorded.first
 

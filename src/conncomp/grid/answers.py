@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._algorithms import Task
 from conncomp._arrays import Output, in_library, move_from_gpu
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
@@ -87,8 +88,8 @@ def run_algorithm(
     engine, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
     if engine.check is not None:
         engine.check(problem, **options)
-    task = question.consecutive, question.counted
-    return engine.fill(gpu, problem, labels, memory, *task, **options)
+    task = Task(gpu, labels, memory, question.consecutive, question.counted)
+    return engine.fill(problem, task, **options)
 
 
 def fill_on_gpu(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._algorithms import Task
 from conncomp._arguments import INDEX_TYPES, check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda import launcher
@@ -266,7 +267,8 @@ class WordEngine(SpinEngine):
         if not settled:
             tiled_elements.fill_parents(self.gpu, image, shaped, workspace)
             return labels
-        self._algorithm.fill(self.gpu, image, shaped, workspace, False, False, **self._options)
+        task = Task(self.gpu, shaped, workspace, consecutive=False, counted=False)
+        self._algorithm.fill(image, task, **self._options)
         return labels
 
     def _measure(self, labels: Any, record: Any) -> None:
