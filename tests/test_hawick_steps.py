@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import Workspace
+from conncomp._algorithms import Task
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.grid.image import Image
@@ -74,6 +75,6 @@ def test_kernels_take_no_more_sweeps(name):
     image = Image(mesh, equal_values("u1", b"\xff"), Neighbourhood(1, None, (False, False)))
     roots = np.empty(mesh.shape, np.int32)
     with counted_sweeps() as sweeps:
-        ALGORITHMS["cuda"][name].fill(gpu, image, roots, Workspace(), False, False)
+        ALGORITHMS["cuda"][name].fill(image, Task(gpu, roots, Workspace(), False, False))
     np.testing.assert_array_equal(roots, hawick.final(hawick.MESH))
     assert 0 < sum(sweeps) <= len([*KERNELS[name](hawick.MESH)])

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp import Workspace, connected_components
+from conncomp._algorithms import Task
 from conncomp.bench.devices import Cpu
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import TABLES, Contender, Numbering, Ours, label_dtype
@@ -91,8 +92,8 @@ class Kernel(Contender):
             neighbourhood = Neighbourhood(connectivity, None, axes)
             problem = Image(data, equal_values("u1", b"\0"), neighbourhood)
         roots = gpu.xp.empty(shape, label_dtype(math.prod(shape)))
-        task = problem, roots, Workspace(), False, False
-        return partial(self._record.fill, gpu, *task, **self._options), roots
+        task = Task(gpu, roots, Workspace(), consecutive=False, counted=False)
+        return partial(self._record.fill, problem, task, **self._options), roots
 
     def run(self, prepared: Any) -> Any:
         call, roots = prepared

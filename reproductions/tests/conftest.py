@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp._algorithms import Task
 from conncomp.bench import devices, runner
 from conncomp.bench.peers import TABLES
 from conncomp.grid import answers, array
@@ -68,11 +69,8 @@ def kernels_on_host(executor, arrays_on_host, gpu, monkeypatch):
         algorithm, numbering, out, workspace = (options.pop(name) for name in names)
         kind = "graph" if options.pop("connection") == "weak" else "strong"
         record = ON_GPU[kind][algorithm]
-        task = numbering == "consecutive", True
-        counts = record.fill(
-            executor, graph, out, workspace, *task, **record.check_options(options)
-        )
-        return counts, out
+        task = Task(executor, out, workspace, numbering == "consecutive")
+        return record.fill(graph._parts, task, **record.check_options(options)), out
 
     for kind, records in ON_GPU.items():
         monkeypatch.setitem(TABLES[kind], "cuda", records)

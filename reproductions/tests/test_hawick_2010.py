@@ -153,7 +153,7 @@ class TestLaboratory:
         graph = runner.make_input(graphs.graphs_of("Line", "small")[0], CPU)
         for algorithm, share in (("edge-propagation", 2), ("vertex-propagation", 1)):
             call, roots = Kernel("graph", algorithm, "").prepare(graph, 0)
-            _, taken, *_ = call.args
+            taken, _ = call.args
             assert taken.num_vertices == graph.num_vertices == len(roots)
             assert taken.num_arcs == graph.num_arcs // share
 

@@ -11,6 +11,7 @@ import numpy as np
 from conncomp import Workspace, label_bonds
 from conncomp.bench.devices import Cpu
 from conncomp.diagnostics import kernel_times
+from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.papers import tiles
@@ -196,8 +197,9 @@ class Laboratory(laboratory.Laboratory):
                 fill()
                 self._check(bonds, roots)
             seconds = self.device.seconds(fill)
-            with kernel_times() as times:
-                changes.append(fill())
+            with kernel_times() as times, counted_sweeps() as sweeps:
+                fill()
+            changes.append(sum(sweeps))
             timed.append({**_stages(times), "seconds": seconds})
         return {
             "length": length,

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from numpy.typing import DTypeLike, NDArray
 
 from conncomp._arguments import check_option, shown
+from conncomp.kernels.cuda.core.numbering import (
+    count_roots,
+    modules_of,
+    number_roots,
+    place_roots_within_items,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 
 
@@ -18,15 +24,24 @@ def always_waits(options: Mapping[str, Any]) -> bool:
     return True
 
 
+class Task(NamedTuple):
+    """What an algorithm does for a problem: fill `labels`, by roots or `consecutive` numbers."""
+
+    gpu: Any  # None on a CPU, as the workspace
+    labels: Any
+    workspace: Any
+    consecutive: bool
+    counted: bool = True  # whether anybody asks how many components there are
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm on a device.
 
-    ``fill(gpu, problem, labels, workspace, consecutive, counted, **options)`` fills labels, by
-    roots or consecutive numbers, and returns the number of components of each item, on a GPU as
-    int64 in the workspace; it may return None where they are neither numbered nor counted. On a CPU
-    gpu and workspace are None. ``waits(options)`` is whether it goes on until nothing changes: then
-    labels must be memory of its own, it waits for the GPU, and a CUDA graph cannot capture it.
+    ``fill(problem, task, **options)`` fills labels and returns the number of components of each
+    item, on a GPU as int64 in the workspace; it may return None where they are neither numbered nor
+    counted. ``waits(options)`` is whether it goes on until nothing changes: then labels must be
+    memory of its own, it waits for the GPU, and a CUDA graph cannot capture it.
     ``check(problem, **options)``, if there is one, raises ValueError for what it does not take. All
     are given a choice for each option.
     """
@@ -62,6 +77,35 @@ class Algorithm:
             name: check_option(name, options[name], choices) if name in options else choices[0]
             for name, choices in self.options.items()
         }
+
+
+def by_roots(fill_roots: Callable[..., Any], first: int) -> Callable[..., Any]:
+    """Return a `fill` of what fills roots on a GPU, indices in all items, and may count them.
+
+    Consecutive labels begin with `first`.
+    """
+
+    def fill(problem: Any, task: Task, **options: Any) -> Any:
+        gpu, labels, workspace = task.gpu, task.labels.reshape(-1), task.workspace
+        items = problem.items
+        with gpu.loading(modules_of(labels, items) if task.consecutive else ()):
+            counts = fill_roots(gpu, problem, labels, workspace, **options)
+        if task.consecutive:
+            return number_roots(gpu, labels, first, workspace, items)
+        if counts is None and task.counted:
+            counts = count_roots(gpu, labels, workspace, items)
+        place_roots_within_items(gpu, labels, items)
+        return counts
+
+    return fill
+
+
+def paper_on_gpu(
+    name: str, fill_roots: Callable[..., Any], source: str, first: int, **traits: Any
+) -> Algorithm:
+    """Return a paper's algorithm on a GPU; it waits unless told else."""
+    traits = {"waits": always_waits, **traits}
+    return Algorithm(name, "cuda", by_roots(fill_roots, first), source, **traits)
 
 
 class Choices(TypedDict, total=False):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from math import prod
 from threading import get_ident
 from typing import Any, Literal
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.launcher import COUNT, TELLING, DType, Gpu, recorded_launches
-from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace, stream_key
+from conncomp.kernels.cuda.launcher import COUNT, TELLING, DType, Gpu
+from conncomp.kernels.cuda.workspace import Ahead, OwnWorkspaces, Workspace, record, stream_key
 
 
 class CuPyArrays:
@@ -112,29 +112,30 @@ def cuda_library_named(name: str) -> CudaLibrary | None:
     return TorchArrays(sys.modules["torch"]) if name == "torch" else None
 
 
+Kind = Hashable | None  # what a call is kept by for later ones; None if it is not kept
 # What a replay returns of the numbers of components: the number, once it is there; the numbers on
 # the GPU, copied, as other calls use the memory that they are in, or left there; None.
 Counted = Literal["told", "copied", "left", "unasked"]
 
-# Of labels that are asked for ahead of the next call, in bytes.
-MOST_SPARE = 1 << 22
+# Of labels that are allocated ahead of the next call, in bytes.
+MOST_AHEAD = 1 << 22
 
 
 def recorded_with(
-    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *kind: Any
-) -> tuple[Workspace | None, Hashable] | None:
-    """Return the memory that launches of a kind are recorded with, and their key there.
+    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *called: Any
+) -> tuple[Workspace | None, Kind]:
+    """Return the memory that launches of a call are recorded with, and its kind, their key there.
 
-    The memory is the caller's, or the `own` one of calls without any, once there is some. None
-    if launches are not recorded.
+    The memory is the caller's, or the `own` one of calls without any, once there is some. The kind
+    is None if launches are not recorded.
     """
     stream = library.stream(gpu)
     if not gpu.may_record(stream):
-        return None
+        return None, None
     memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
-        return None  # amid another call, by a signal's handler
-    return memory, (stream_key(stream), *kind)
+        return None, None  # amid another call, by a signal's handler
+    return memory, (stream_key(stream), *called)
 
 
 class RecordedFill:
@@ -158,29 +159,26 @@ class RecordedFill:
         counted: Counted,
         reads: tuple[int, int] = (0, 0),
     ) -> None:
-        self._gpu, self._library, labels = gpu, library, arrays[-1]
+        self._library, labels = library, arrays[-1]
         self._labels_nbytes, self._reads = labels.nbytes, reads
         self._stream = gpu.current_stream()
         self._shape, self._dtype, self._device = labels.shape, labels.dtype, labels.device.id
         example = in_library(labels, library.name)
         self._labels_kind = type(example), library.layout(example, self._device)
         self._is_told, self._is_copied = counted == "told", counted == "copied"
-        self._asks_ahead = library.asks_ahead and labels.nbytes <= MOST_SPARE
-        with (
-            workspace,
-            gpu.loading([TELLING.module()] * self._is_told),
-            recorded_launches() as launches,
-        ):
-            numbers = fill()
+        self._new: Any = partial(library.empty, gpu)
+        is_ahead = library.asks_ahead and labels.nbytes <= MOST_AHEAD
+        self._ahead = Ahead(self._new) if is_ahead else None
+        with workspace, gpu.loading([TELLING.module()] * self._is_told):
+            self._recording = record(gpu, fill, arrays, tells=self._is_told)
+            numbers = self._recording.returned
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
-            self.kernels = tuple(made.kernel for made in launches)
-            self._recording = gpu.recording_of(launches, arrays, numbers if self._is_told else None)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
-            self.first = self._left_numbers()
-            if self._is_told:
-                self.first = self._recording.read(self._stream, self._counts_address)
-            elif self._is_copied:
-                self.first = in_library(self.counts.copy(), library.name)
+            self.first = (
+                self._recording.read(self._stream, self._counts_address)
+                if self._is_told
+                else self._numbers()
+            )
 
     def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
         """Fill labels; return them, and numbers of components as the first call did.
@@ -191,42 +189,31 @@ class RecordedFill:
         with workspace.turn:
             workspace.caller = get_ident()
             try:
-                # Taken in one step, as a signal's handler may label between two.
-                labels = workspace.spare.pop(self, None) if out is None else out
-                if labels is None:
-                    labels = self._new_labels()
+                labels, ahead = out, self._ahead
+                if out is None:
+                    new = self._new if ahead is None else ahead.take
+                    labels = new(self._shape, self._dtype)
                 self._recording.run(self._stream, (*others, self._library.address(labels)))
-                if out is None and self._asks_ahead:
-                    workspace.spare = self._spare()
+                if out is None and ahead is not None:
+                    last, workspace.ahead = workspace.ahead, ahead
+                    if last is not None and last is not ahead:
+                        last.forget()
+                    ahead.allocate()
                 return labels, self._numbers()
             finally:
                 workspace.caller = None
-
-    def _spare(self) -> dict[Any, Any]:
-        """Return labels for the next call, by whose they are; nothing where there is no memory."""
-        try:
-            return {self: self._new_labels()}
-        except (MemoryError, RuntimeError):
-            return {}
 
     def _numbers(self) -> Any:
         """Return the numbers of components, as `counted` says."""
         if self._is_told:
             return self._recording.answer(self._stream)
         if not self._is_copied:
-            return self._left_numbers()
+            return None if self._left is None else self._left[...]  # an array of its own
         # A copy, which the GPU makes after the launches.
-        copy = self._library.empty(self._gpu, self.counts.shape, COUNT)
+        copy = self._new(self.counts.shape, COUNT)
         address, count = self._library.address(copy), self.counts.nbytes
         self._recording.copy(self._stream, address, self._counts_address, count)
         return copy
-
-    def _left_numbers(self) -> Any:
-        """Return an array of its own of the memory that the numbers stay in; None for others."""
-        return None if self._left is None else self._left[...]
-
-    def _new_labels(self) -> Any:
-        return self._library.empty(self._gpu, self._shape, self._dtype)
 
     def takes(self, out: Any, given: Any = None) -> bool:
         """Whether `out` is None, or as the labels and no part of what is `given` to be read."""

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,8 +112,8 @@ def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
         waited.append(len(made))
         return again.read_all(*arguments)
 
-    monkeypatch.setattr(kept, "_xp", SimpleNamespace(ndarray=new))
-    monkeypatch.setitem(kept.recordings, measures.COUNTING, again._replace(read_all=read_all))
+    monkeypatch.setattr(kept.ahead, "_new", new)
+    monkeypatch.setitem(kept, measures.COUNTING, again._replace(read_all=read_all))
     results += [component_statistics(Array(there), **asked) for there in given[1:]]
     assert waited[0] > 7  # columns, a table and runs
     assert waited == [len(made) // 2, len(made)]  # and none later
@@ -123,7 +122,7 @@ def test_memory_is_taken_while_the_gpu_is_at_work(cupy, monkeypatch):
         np.testing.assert_array_equal(result.sizes.get(), expected.sizes)
         np.testing.assert_array_equal(result.moments.get(), expected.moments)
     check(other, **asked)
-    assert not kept._ahead
+    assert not kept.ahead._arrays
 
 
 def test_memory_that_is_not_there_ahead_is_taken_later(cupy, monkeypatch):
@@ -136,7 +135,7 @@ def test_memory_that_is_not_there_ahead_is_taken_later(cupy, monkeypatch):
     refused, asked = [], {"batch_axes": 1, "spacing": 1}
     check(batch(0), **asked)
     (repeated,) = measures._recorded.values()
-    monkeypatch.setattr(repeated._calls, "_xp", SimpleNamespace(ndarray=new))
+    monkeypatch.setattr(repeated._calls.ahead, "_new", new)
     for _ in range(2):
         check(batch(0), **asked)
     assert refused

@@ -52,6 +52,7 @@ from conncomp.models.spins import cuda as spins_cuda
 from hard_graphs import HARD_GRAPHS, star
 from models.test_devices import ALIKE
 from models.test_structure import MODELS as OBSERVED
+from signatures import described
 from specialisations import names_by_file
 
 # On the host executor the tests of each room hold all cases against references; here a part has
@@ -848,11 +849,11 @@ def take_apart(workspace, gpu, *parts):
 
 
 def record_launches(file):
-    """Write down what is launched: a kernel file, and a kernel with its template arguments.
+    """Write down what is launched: a kernel file, a kernel with its template arguments, and others.
 
     It is written at once, so that the lines are right whatever ends the process.
     """
-    named, load, launch = {}, launcher.Gpu.load, launcher.launch
+    named, lines, load, launch = {}, set(), launcher.Gpu.load, launcher.launch
     known = names_by_file()
 
     def load_named(gpu, kernel_file, names, *options):
@@ -864,11 +865,13 @@ def record_launches(file):
             named.setdefault(kernel.call, f"{own} {name}")
         return kernels
 
-    def launch_recorded(kernel, *arguments, **options):
-        if named.get(kernel.call) is not None:
-            print(named[kernel.call], file=file, flush=True)
-            named[kernel.call] = None
-        launch(kernel, *arguments, **options)
+    def launch_recorded(kernel, grid, *arguments, **options):
+        if kernel.call in named:
+            line = "\t".join((named[kernel.call], *map(described, arguments)))
+            if line not in lines:
+                print(line, file=file, flush=True)
+                lines.add(line)
+        launch(kernel, grid, *arguments, **options)
 
     launcher.Gpu.load = load_named
     replace("launch", launch_recorded)

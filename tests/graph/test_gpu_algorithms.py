@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, Workspace, connected_components, generate
+from conncomp._algorithms import Task
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl
@@ -49,8 +50,8 @@ CASES += [(name, {"block": 512}) for name in ("edge-propagation", "vertex-propag
 
 def fill(gpu, algorithm, graph, index=np.int32, **options):
     roots = np.full(graph.num_vertices, -7, index)
-    task = roots, Workspace(), False, True
-    components = ON_GPU[algorithm].fill(gpu, graph._parts, *task, **options)
+    task = Task(gpu, roots, Workspace(), consecutive=False)
+    components = ON_GPU[algorithm].fill(graph._parts, task, **options)
     return roots, int(components[0])
 
 

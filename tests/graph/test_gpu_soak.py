@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import coo_array, csgraph
 
 from conncomp import Graph, Workspace, connected_components
+from conncomp._algorithms import Task
 from conncomp.graph.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
@@ -80,7 +81,7 @@ def test_a_few_random_graphs():
 
     def fill(algorithm, graph, labels, numbering):
         consecutive = numbering == "consecutive"
-        ON_GPU[algorithm].fill(gpu, graph._parts, labels, workspace, consecutive, counted=False)
+        ON_GPU[algorithm].fill(graph._parts, Task(gpu, labels, workspace, consecutive, False))
 
     soak(np, fill, FAST, 60, 50, 2)
 

@@ -66,7 +66,7 @@ def check(on_gpu, graph, **options):
 
 
 def forbid_decisions(monkeypatch):
-    monkeypatch.setattr(repeated, "record_fill", None)
+    monkeypatch.setattr(repeated, "fill_and_record", None)
     monkeypatch.setattr(labelling, "_label_on_gpu", None)
 
 

@@ -234,12 +234,12 @@ def test_matrices_and_graphs_of_other_libraries():
         condensation(matrix, algorithm="ecl")
 
 
-def fill_on_gpu(gpu, graph, labels, workspace, consecutive, counted):
+def fill_on_gpu(graph, task):
     """Stand in for an algorithm on a GPU."""
     here = Graph.from_csr(*(array.host for array in graph.rows()))
-    numbering = "consecutive" if consecutive else "roots"
+    numbering = "consecutive" if task.consecutive else "roots"
     count, found = connected_components(here, connection="strong", numbering=numbering)
-    labels[:] = Array(found)
+    task.labels[:] = Array(found)
     return Array(np.array([count]))
 
 

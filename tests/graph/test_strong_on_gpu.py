@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, Workspace, connected_components, generate
+from conncomp._algorithms import Task
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.edges import list_arcs
@@ -186,7 +187,7 @@ def in_form(graph, form, vertex=np.int32, pointer=np.int32):
 
 def fill(gpu, algorithm, graph, index=np.int32):
     roots = np.full(graph.num_vertices, -7, index)
-    components = ON_GPU[algorithm].fill(gpu, graph._parts, roots, Workspace(), False, True)
+    components = ON_GPU[algorithm].fill(graph._parts, Task(gpu, roots, Workspace(), False))
     return roots, int(components[0])
 
 

@@ -100,9 +100,9 @@ def test_arrays_that_another_thread_writes_to(case, numbering):
 def test_algorithms_that_sweep_work_on_labels_of_their_own(algorithm, monkeypatch):
     filled, known = [], ON_CPU[algorithm]
 
-    def fill(gpu, image, placed, *task, **options):
-        filled.append(placed)
-        return known.fill(gpu, image, placed, *task, **options)
+    def fill(image, task, **options):
+        filled.append(task.labels)
+        return known.fill(image, task, **options)
 
     monkeypatch.setitem(ON_CPU, algorithm, replace(known, fill=fill))
     out = np.zeros((3, 4), np.int32)

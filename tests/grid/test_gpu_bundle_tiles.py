@@ -141,7 +141,7 @@ def test_who_is_asked(monkeypatch):
     def asks(image, index=np.int32, consecutive=False, **asked):
         described = describe(image, **asked)
         kind = described.geometry, described.links, np.dtype(index)
-        return tiled_bricks.plan_of(*kind, 1, consecutive).by_bundles is not None
+        return tiled_bricks.plan_of(*kind, 1, consecutive).instead is not None
 
     image = np.zeros((20, 35, 140), np.uint8)
     assert asks(image)

@@ -125,14 +125,16 @@ def test_values_that_no_longer_equal_themselves():
     """A component has the element that it is asked for, whatever its value is by now."""
     image = describe(np.full((9, 13), np.nan, np.float32))
     logs = (2, 3, 0)
-    tiles = "conncomp::BrickTiles<2, conncomp::GivenLogs<false>>"
-    names = (f"entries<conncomp::Equal<float>, {tiles}, int32_t>",)
-    (kernel,) = ChangingGpu(include=Path(__file__).parent / "kernels").load("entries.cuh", names)
+    named = tiled_bricks._named("conncomp::Equal<float>", 2, None, False, np.dtype("i4"), False)
+    names = (f"entries<{named.links}, {named.tiles}, {named.label}>",)
+    gpu = ChangingGpu(include=Path(__file__).parent / "kernels")
+    (kernel,) = gpu.load("entries.cuh", names)
     every_bit = np.full(1 << sum(logs), -1, np.int64).view(np.uint64)
     entry = np.empty(image.size, np.int32)
     tiles = tiling(image.geometry, logs)
     by_values = np.full(1, 2, np.uint8)  # Comparison::kValues
-    table = np.zeros((), tiled_bricks.TABLE)
-    table["foreground"], table["comparison"] = every_bit.ctypes.data, by_values.ctypes.data
-    launch(kernel, (2, 32), tiles, image.values, table[()], entry)
+    fields = dict.fromkeys(tiled_bricks.TABLE.dtype.names) | {"bricks": 0}
+    fields |= {"foreground": every_bit, "comparison": by_values}
+    table = tiled_bricks.TABLE.of(gpu, **fields)
+    launch(kernel, (2, 32), tiles, image.values, table, entry)
     np.testing.assert_array_equal(entry, np.arange(image.size))

@@ -123,7 +123,7 @@ def test_who_is_asked():
     def asks(image, index=np.int32, consecutive=False, **asked):
         described = describe(image, **asked)
         kind = described.geometry, described.links, np.dtype(index)
-        return tiled_bricks.plan_of(*kind, 1, consecutive).by_rows is not None
+        return tiled_bricks.plan_of(*kind, 1, consecutive).instead is not None
 
     image = np.zeros((140, 280), np.int32)
     assert asks(image)

@@ -86,9 +86,15 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
 
 
 def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
-    first, *later = images(shape=(200, 300))
+    (first, *later), gpu, names = images(shape=(200, 300)), repeated.current_gpu(), set()
+    recording_of = gpu.recording_of
+
+    def noted(launches, *arguments):
+        names.update(each.kernel.name for each in launches)
+        return recording_of(launches, *arguments)
+
+    monkeypatch.setattr(gpu, "recording_of", noted)
     check(first)
-    names = {kernel.name for held in kept().values() for kernel in held.kernels}
     assert "label_tiles" in names
     decide_nothing(monkeypatch)
     for image in later:
@@ -107,8 +113,8 @@ def test_labels_of_one_call_are_not_those_of_the_next(cupy):
 def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monkeypatch):
     """Of the kind that was called last, if they are small; `out` needs none."""
     first, *later = images(count=8)
-    for most in cuda_arrays.MOST_SPARE, first.size * 4 - 1:
-        monkeypatch.setattr(cuda_arrays, "MOST_SPARE", most)
+    for most in cuda_arrays.MOST_AHEAD, first.size * 4 - 1:
+        monkeypatch.setattr(cuda_arrays, "MOST_AHEAD", most)
         monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
         check(first)
         check(first, return_num=True)
@@ -119,10 +125,12 @@ def test_labels_that_are_asked_for_ahead_are_those_of_one_later_call(cupy, monke
                 Array(image), return_num=number % 3 == 0, out=out if number == 4 else None
             )
             results.append(labels[0] if number % 3 == 0 else labels)
-            assert len(workspace.spare) == (most >= first.size * 4)
-            for owner, spare in workspace.spare.items():
-                assert owner in workspace.calls.values()
-                assert all(spare is not labels for labels in results)
+            fills = [held._ahead for held in workspace.calls.values()]
+            assert workspace.ahead in fills
+            lists = [some for fill in fills if fill for some in fill._arrays.values()]
+            arrays = [array for some in lists for array in some]
+            assert len(arrays) == (most >= first.size * 4)
+            assert all(array is not labels for labels in results for array in arrays)
         results[4] = cupy.asarray(results[4].get())
         for image, labels in zip(later, results, strict=True):
             np.testing.assert_array_equal(labels.get(), label(image))
@@ -135,14 +143,14 @@ def test_labels_of_pytorch_are_not_asked_for_ahead(cupy, monkeypatch):
     for image in images():
         check(image)
     (workspace,) = repeated._workspaces.held(0).values()
-    assert not workspace.spare
+    assert not workspace.ahead
 
 
 def test_labels_that_are_asked_for_ahead_hold_no_memory_that_is_given_back(cupy):
     workspace = Workspace()
     for image in images(shape=(20, 40)):
         check(image, workspace=workspace)
-    assert workspace.spare
+    assert workspace.ahead._arrays
     (placed,) = workspace._memory.values()
     memory = placed.host if placed.host.base is None else placed.host.base
     alive, placed, memory = weakref.ref(memory), None, None
@@ -156,10 +164,7 @@ def test_labels_that_are_asked_for_ahead_hold_no_memory_that_is_given_back(cupy)
     "options", [{}, {"return_num": True}, {"return_num": True, "batch_axes": 1}]
 )
 def test_a_handler_of_signals_may_label_amid_a_call(cupy, monkeypatch, moment, options):
-    first, other = images(count=2)
-    for _ in range(2):
-        check(first, **options)
-    answers, is_handled = [], [False]
+    (first, other), answers, is_handled = images(count=2), [], [True]
     method = getattr(cuda_arrays.CuPyArrays, moment)
 
     def interrupted(*arguments):
@@ -170,10 +175,13 @@ def test_a_handler_of_signals_may_label_amid_a_call(cupy, monkeypatch, moment, o
             is_handled[0] = False
         return answer
 
-    with monkeypatch.context() as changes:
-        changes.setattr(cuda_arrays.CuPyArrays, moment, interrupted)
-        for _ in range(3):
-            answers.append((first, label(Array(first), **options)))
+    monkeypatch.setattr(cuda_arrays.CuPyArrays, moment, interrupted)
+    for _ in range(2):
+        check(first, **options)
+    is_handled[0] = False
+    for _ in range(3):
+        answers.append((first, label(Array(first), **options)))
+    is_handled[0] = True
     assert len(answers) > 3
     for image, answer in answers:
         expected = label(image, **options)
@@ -201,16 +209,16 @@ def test_a_call_needs_no_memory_for_the_next_one(cupy, monkeypatch, error):
     first, *later = images()
     check(first, return_num=True)
     (repeats,) = kept().values()
-    given, new_labels = [], repeats._new_labels
+    given, new_labels = [], repeats._ahead._new
 
-    def one_that_fits():
+    def one_that_fits(*kind):
         if len(given) % 2:
             given.append(None)
             raise error("no memory")
-        given.append(new_labels())
+        given.append(new_labels(*kind))
         return given[-1]
 
-    monkeypatch.setattr(repeats, "_new_labels", one_that_fits)
+    monkeypatch.setattr(repeats._ahead, "_new", one_that_fits)
     for image in later:
         check(image, return_num=True)
     assert len(given) == 2 * len(later)

@@ -7,8 +7,8 @@ import pytest
 
 import worked_example
 from conncomp import label
+from conncomp.kernels.cuda.compiling import SOURCES
 from conncomp.kernels.cuda.grid import tiled_bricks
-from conncomp.kernels.cuda.launcher import SOURCES
 from host_cuda.host_gpu import AVAILABLE
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")

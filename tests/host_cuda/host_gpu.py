@@ -30,16 +30,8 @@ import numpy as np
 import pytest
 
 import dealt
-from conncomp.kernels.cuda.launcher import (
-    SOURCES,
-    TELLING,
-    Gpu,
-    Launch,
-    Recording,
-    includes,
-    launch,
-    source,
-)
+from conncomp.kernels.cuda.compiling import SOURCES, includes, source
+from conncomp.kernels.cuda.launcher import TELLING, Gpu, Launch, Recording, launch
 from host_cuda import asked_for
 from native_program import AT_FIXED_ADDRESSES
 
@@ -378,7 +370,7 @@ class HostGpu(Gpu):
 
     refusals: tuple[type[Exception], ...] = ()
 
-    def together(self, kernel: Any) -> Any:
+    def together(self, kernel: Any, parts: int = 2) -> Any:
         return kernel
 
     def allow_cluster(self, kernel: Any) -> None:

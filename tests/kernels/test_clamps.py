@@ -3,8 +3,8 @@
 import pytest
 
 from clamps import wrong_clamps
+from conncomp.kernels.cuda.compiling import compile_options, source
 from conncomp.kernels.cuda.grid import tiled_bricks
-from conncomp.kernels.cuda.launcher import compile_options, source
 from nvrtc_program import checked, nvrtc, program_of, ptx_of
 from specialisations import modules_of
 

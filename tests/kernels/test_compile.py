@@ -7,7 +7,7 @@ from itertools import combinations, combinations_with_replacement
 import pytest
 
 from clamps import wrong_clamps
-from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
+from conncomp.kernels.cuda.compiling import SOURCES, compile_options, includes, source
 from dealt import covering
 from nvrtc_program import checked, nvrtc, program_of, ptx_of
 from specialisations import names_by_file, template_of

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from conncomp import kernels
-from conncomp.kernels.cuda import launcher
+from conncomp.kernels.cuda import compiling
 from conncomp.kernels.cuda.launcher import Gpu
 
 
@@ -34,7 +34,7 @@ class SlowGpu(Gpu):
 
 def at_terminal(monkeypatch, patience=0.02):
     """Let a terminal be standard error, as pytest itself does between a fixture and a test."""
-    monkeypatch.setattr(launcher, "PATIENCE", patience)
+    monkeypatch.setattr(compiling, "PATIENCE", patience)
     monkeypatch.setattr(sys, "stderr", Terminal())
     return sys.stderr
 
@@ -44,11 +44,11 @@ def test_a_line_is_shown_and_taken_away(monkeypatch):
     gpu = SlowGpu(0.2)
     gpu.load("cuda/graph/ecl.cuh", ("ecl_low<int32_t>",))
     line = (
-        f"{launcher.CLEARED}conncomp compiles kernels for this GPU, this once: cuda/graph/ecl.cuh"
+        f"{compiling.CLEARED}conncomp compiles kernels for this GPU, this once: cuda/graph/ecl.cuh"
     )
-    assert terminal.getvalue() == line + launcher.CLEARED
+    assert terminal.getvalue() == line + compiling.CLEARED
     gpu.load("cuda/graph/ecl.cuh", ("ecl_low<int32_t>",))
-    assert terminal.getvalue() == line + launcher.CLEARED
+    assert terminal.getvalue() == line + compiling.CLEARED
 
 
 def test_what_is_soon_compiled_is_not_told(monkeypatch):
@@ -61,12 +61,12 @@ def test_the_line_is_taken_away_where_compilation_fails(monkeypatch):
     terminal = at_terminal(monkeypatch)
     with pytest.raises(ValueError, match="no such file"):
         SlowGpu(0.2).load("none", ("ecl_low<int32_t>",))
-    assert terminal.getvalue().endswith(launcher.CLEARED)
+    assert terminal.getvalue().endswith(compiling.CLEARED)
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])
 def test_programs_are_told_nothing(monkeypatch, stream):
-    monkeypatch.setattr(launcher, "PATIENCE", 0.0)
+    monkeypatch.setattr(compiling, "PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", stream)
     SlowGpu(0.05).load("cuda/graph/ecl.cuh", ("ecl_low<int32_t>",))
     assert stream is None or stream.getvalue() == ""

@@ -6,6 +6,7 @@ from itertools import chain
 import pytest
 
 from conncomp.kernels.cuda import launcher
+from conncomp.kernels.cuda.compiling import SOURCES, compile_options, includes, source
 from conncomp.kernels.cuda.components import intensities, measures, moments, runs, shapes
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import blocked_afforest, boruvka, ecl, edges, strong_components
@@ -18,7 +19,6 @@ from conncomp.kernels.cuda.grid import (
     tiled_elements,
     tiled_quads,
 )
-from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import SPINS
 from nvrtc_program import checked, nvrtc, program_of, ptx_of

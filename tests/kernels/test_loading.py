@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp import Graph
+from conncomp._algorithms import Task
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.workspace import Workspace
@@ -58,7 +59,7 @@ def graph_of(form, symmetric=False):
 def test_graphs(table, form, consecutive):
     gpu, graph = NotingGpu(), graph_of(form)
     labels = np.empty(graph.num_vertices, np.int32)
-    table["cuda"]["auto"].fill(gpu, graph._parts, labels, Workspace(), consecutive, True)
+    table["cuda"]["auto"].fill(graph._parts, Task(gpu, labels, Workspace(), consecutive))
     wanted = {"strong_components"} if table is STRONG_ALGORITHMS else set()
     wanted |= {"mark_roots", "number_few_labels"} if consecutive else set()
     assert gpu.names(gpu.ahead) == wanted
@@ -68,7 +69,7 @@ def test_graphs(table, form, consecutive):
 def test_what_comes_before_strong_components_is_one_module():
     gpu, graph = NotingGpu(), graph_of("rows")
     labels = np.empty(graph.num_vertices, np.int32)
-    STRONG_ALGORITHMS["cuda"]["auto"].fill(gpu, graph._parts, labels, Workspace(), False, True)
+    STRONG_ALGORITHMS["cuda"]["auto"].fill(graph._parts, Task(gpu, labels, Workspace(), False))
     (module,) = (names for _, names in gpu.loaded if len(names) == 2)
     assert [name.partition("<")[0] for name in module] == ["choose_pivot", "list_sources"]
 

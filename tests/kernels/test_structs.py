@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import conncomp.kernels
-from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, SOURCES, Templates, launch
+from conncomp.kernels.cuda.compiling import SOURCES
+from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, Templates, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from host_cuda import host_gpu
 from host_cuda.host_gpu import HostGpu
+from signatures import described, misfits
 
 INT32, BYTE = np.dtype(np.int32), np.dtype(np.uint8)
 
@@ -81,6 +83,20 @@ class TestLayout:
     def test_another_order_type_or_name_is_seen(self, fields):
         struct = Struct("ArcList<const int32_t>", *fields.items())
         assert "error" in declared_otherwise(["cuda/graph/arc_lists.cuh"], struct)
+
+
+@pytest.mark.skipif(not host_gpu.AVAILABLE, reason="no compiler for the host executor")
+def test_arguments_that_do_not_fit_a_kernel_are_seen():
+    """`test_every_kernel_is_run` holds those of all kernels."""
+    called = "cuda/core/numbering.cuh mark_roots<int32_t>"
+    numbers, labels, bits, sums = [3] * 3, *(np.zeros(1, kind) for kind in ("i4", "u4", "i8"))
+    right = *numbers, labels, bits, sums
+    wrong = [right[:-1], (*right, 1), (*numbers, bits.astype("f4"), bits, sums)]
+    wrong += [(*numbers, sums, bits, sums), (*numbers, labels, sums, bits), (labels, *right[1:])]
+    wrong += [(np.float64(3), *right[1:]), (np.int32(3), *right[1:]), (*right[:3], 3, *right[4:])]
+    lines = ["\t".join((called, *map(described, given))) for given in (right, *wrong)]
+    assert misfits(lines[:1]) == misfits(["\t".join((called, *["i8"] * 3, *["00*"] * 3))]) == []
+    assert [len(misfits([line])) for line in lines[1:]] == [1] * len(wrong)
 
 
 def test_fields_are_packed_by_name_with_gaps_and_structs_within():

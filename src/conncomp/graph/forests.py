@@ -15,7 +15,7 @@ from conncomp._core import native
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import Parts, as_array, check_one_each, check_square
-from conncomp.graph.labelling import _lies_on_gpu, as_graph
+from conncomp.graph.labelling import as_graph, is_graph_on_gpu
 from conncomp.graph.repeated import recorded_forest
 from conncomp.kernels.cuda.graph.boruvka import WeightBits
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -67,7 +67,7 @@ def spanning_forest(
     >>> conncomp.spanning_forest(graph)
     array([0, 1, 3], dtype=int32)
     """
-    where = _arrays.choose_device(device, _lies_on_gpu(graph), "graph", workspace)
+    where = _arrays.choose_device(device, is_graph_on_gpu(graph), "graph", workspace)
     return _find(as_graph(graph)._parts, None, where, workspace)
 
 
@@ -124,7 +124,7 @@ def minimum_spanning_forest(
     >>> matrix.data[arcs]
     array([1, 2])
     """
-    where = _arrays.choose_device(device, _lies_on_gpu(graph), "graph", workspace)
+    where = _arrays.choose_device(device, is_graph_on_gpu(graph), "graph", workspace)
     if weights is None:
         arcs, weights = _arcs_and_entries(graph)
     else:
@@ -133,7 +133,7 @@ def minimum_spanning_forest(
 
 
 def _arcs_and_entries(graph: Any) -> tuple[Parts, Any]:
-    library = conversions.library_of(graph)
+    library = conversions.package_of(graph)
     if isinstance(graph, Graph) or library:
         name = type(graph).__name__
         by_name = '; networkx.minimum_spanning_tree(graph, backend="conncomp") takes those of edges'

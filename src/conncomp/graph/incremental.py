@@ -284,7 +284,7 @@ class _Kept:
             return first_entry(self.components)
 
     def add_edges(self, ends: Named, wait: bool) -> None:
-        library = _library_of(ends)
+        library = _arrays.library_of(next(iter(ends.values())))
         with self.stream(library):
             src, dst = self._take(ends)
             self.library = library
@@ -293,7 +293,7 @@ class _Kept:
 
     def answer(self, asked: Named, wait: bool) -> Any:
         """Return whether pairs are connected, or, of vertices of one name, their roots."""
-        library = _library_of(asked)
+        library = _arrays.library_of(next(iter(asked.values())))
         with self.stream(library) as xp:
             given = self._take(asked)
             answer = xp.empty(len(given[0]), self.parent.dtype if len(given) == 1 else np.bool_)
@@ -428,10 +428,6 @@ class _OnGpu(_Kept):
         name = ARGUMENTS[argument]
         left_out = "; the batch is left out" if name in ("src", "dst") else ""
         raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
-
-
-def _library_of(arrays: Named) -> str:
-    return _arrays.library_of(next(iter(arrays.values())))
 
 
 def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:

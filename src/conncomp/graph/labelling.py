@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from conncomp import _arrays
-from conncomp._algorithms import Algorithm, Choices, choose_algorithm
+from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._containers import is_of
 from conncomp._core import native
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.conversions import is_sparse, library_of, parts_of
+from conncomp.graph.inputs.conversions import is_sparse, package_of, parts_of
 from conncomp.graph.inputs.parts import Parts, check_square
-from conncomp.graph.repeated import call_again, record_fill
+from conncomp.graph.repeated import call_again, fill_and_record
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -191,7 +190,7 @@ def connected_components(
             "numbering='topological' is for connection='strong' of a directed graph: arcs give "
             "weak components no order; use 'consecutive' or 'roots'"
         )
-    where = _arrays.choose_device(device, _lies_on_gpu(csgraph), "csgraph", workspace)
+    where = _arrays.choose_device(device, is_graph_on_gpu(csgraph), "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
     graph = as_graph(csgraph)._parts
@@ -213,8 +212,8 @@ def connected_components(
     elif numbering == "topological":
         count = int(native.topological_of_csr(*graph.rows(), output.labels))
     else:
-        consecutive = numbering == "consecutive"
-        (count,) = chosen.fill(None, graph, output.labels, None, consecutive, True, **choices)
+        task = Task(None, output.labels, None, numbering == "consecutive")
+        (count,) = chosen.fill(graph, task, **choices)
     labels = output.finish(graph.library)
     return (count, labels) if return_labels else count
 
@@ -237,26 +236,31 @@ def _label_on_gpu(
         private = algorithm.waits(options) or numbering == "topological"
         given = (graph.num_vertices,), max(graph.num_vertices - 1, 0), dtype, out, graph.arrays
         output = _arrays.Output(*given, private=private, xp=gpu.xp)
-        fill = partial(algorithm.fill, gpu, graph, output.labels)
+        task = Task(gpu, output.labels, workspace, consecutive)
         if kind is not None:
-            count = record_fill(kind, graph, fill, output.labels, consecutive, workspace)
-            return count, output.finish(graph.library)
-        with Workspace() if workspace is None else workspace as memory:
-            counts = fill(memory, consecutive, True, **options)
-            if consecutive:
-                count = first_entry(counts) if private else int(counts[0])
-            if numbering == "topological":
-                numbers = np.empty(count, output.labels.dtype)
-                rows = map(_arrays.move_from_gpu, condense(gpu.xp, graph, output.labels, count))
-                native.topological_of_csr(*rows, numbers)
-                output.labels[:] = _arrays.move_to_gpu(gpu.xp, numbers)[output.labels]
-        labels = output.finish(graph.library)
-        if consecutive:
-            return count, labels
-        return _arrays.in_library(counts.reshape(()), graph.library), labels
+            count = fill_and_record(kind, graph, algorithm, task)
+        else:
+            with Workspace() if workspace is None else workspace as memory:
+                counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
+                if not consecutive:
+                    count = _arrays.in_library(counts.reshape(()), graph.library)
+                else:
+                    count = first_entry(counts) if private else int(counts[0])
+        if numbering == "topological":
+            _number_topologically(gpu.xp, graph, output.labels, count)
+        return count, output.finish(graph.library)
 
 
-def _lies_on_gpu(graph: Any) -> bool:
+def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
+    """Renumber components so that arcs never lead to larger numbers, in main memory."""
+    numbers = np.empty(count, labels.dtype)
+    rows = map(_arrays.move_from_gpu, condense(xp, graph, labels, count))
+    native.topological_of_csr(*rows, numbers)
+    labels[:] = _arrays.move_to_gpu(xp, numbers)[labels]
+
+
+def is_graph_on_gpu(graph: Any) -> bool:
+    """Whether a graph of any kind lies on a GPU."""
     if isinstance(graph, Graph):
         return graph.device == "cuda"
     return is_of(graph, "cupyx.scipy.sparse") or _arrays.on_gpu(graph)
@@ -271,7 +275,7 @@ def as_graph(graph: Any) -> Graph:
             raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
         check_square(graph.shape, "csgraph")
         return Graph.from_scipy(graph)
-    if library := library_of(graph):
+    if library := package_of(graph):
         return Graph._of_parts(parts_of(graph, library))
     if is_of(graph, "dask.dataframe"):
         raise TypeError(

@@ -14,7 +14,7 @@ without; when a larger graph takes more of it, the recordings of smaller ones ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import partial
 from itertools import product
 from threading import get_ident
@@ -23,8 +23,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from conncomp._algorithms import Algorithm, Task
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp._cuda_arrays import Counted, RecordedFill, cuda_library_named, recorded_with
+from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_named, recorded_with
 from conncomp.graph.inputs.parts import Parts
 from conncomp.kernels.cuda.graph.boruvka import (
     ForestTask,
@@ -49,12 +50,11 @@ _PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
 
 def call_again(
     graph: Parts, workspace: Any, asked: tuple[Any, ...], out: Any
-) -> tuple[Any, tuple[Any, Any] | None]:
+) -> tuple[Kind, tuple[Any, Any] | None]:
     """Return the kind of a call of `connected_components`, and the number and labels it returns.
 
-    The call has `asked` for directed, connection, numbering, algorithm and device. Its kind is the
-    memory that launches are recorded with, and their key there; None if they are not recorded. The
-    others are None if there is no recording, or it does not fill `out`.
+    The call has `asked` for directed, connection, numbering, algorithm and device. Its kind is None
+    if launches are not recorded; the others if there is no recording, or it does not fill `out`.
     """
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
@@ -69,9 +69,8 @@ def call_again(
         or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
     ):
         return None, None
-    kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
-    memory, key = (None, None) if kind is None else kind
-    recorded = None if memory is None else _kinds(memory, graph).get(key)
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
+    recorded = None if memory is None else _kinds(memory, graph).get(kind)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):
         return kind, None
@@ -88,24 +87,19 @@ def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
     return kinds
 
 
-def record_fill(
-    kind: Any,
-    graph: Parts,
-    fill: Callable[..., Any],
-    labels: Any,
-    consecutive: bool,
-    workspace: Workspace | None,
-) -> Any:
+def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
     """Fill labels, record the launches for later calls of a kind, and return the number."""
     library, gpu = cuda_library_named(graph.library), current_gpu()
     assert library is not None
-    memory = workspace or _workspaces.take(gpu.device, gpu.current_stream())
-    counted: Counted = "told" if consecutive else "copied" if workspace is None else "left"
+    memory = task.workspace or _workspaces.take(gpu.device, gpu.current_stream())
+    counted: Counted = (
+        "told" if task.consecutive else "copied" if task.workspace is None else "left"
+    )
     with memory:  # no other call takes more of it before the launches are recorded
-        launches = partial(fill, memory, consecutive, True)
-        recorded = RecordedFill(gpu, launches, (labels,), library, memory, (), counted)
-        if labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
-            _kinds(memory, graph)[kind[1]] = recorded
+        launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
+        recorded = RecordedFill(gpu, launches, (task.labels,), library, memory, (), counted)
+        if task.labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
+            _kinds(memory, graph)[kind] = recorded
     return recorded.first
 
 
@@ -127,26 +121,24 @@ def recorded_forest(
             # Rows are looked up in a call that is not recorded, so that later ones do not do it.
             if weights is None and graph.symmetric and graph.sorted_rows is None:
                 return forest_arcs(gpu, graph, None, memory)
-            return _replay_forest(gpu, graph, weights, memory, stream)
+            return _forest_again(gpu, graph, weights, memory, stream)
         finally:
             memory.caller = None
 
 
-def _replay_forest(
+def _forest_again(
     gpu: Gpu, graph: Parts, weights: WeightBits | None, memory: Workspace, stream: int
 ) -> Any:
-    """Return the arcs of a forest by recorded launches, which the kind's first call records."""
-    key = "forest", stream_key(stream), None if weights is None else weights.order, graph.symmetric
-    arcs = room_for_forest(gpu, graph)
-    total, recordings = _kinds(memory, graph).get(key) or (None, Recordings())
+    """Return the arcs of a forest by launches that the first call of a kind records."""
+    order, bits = (None, None) if weights is None else (weights.order, weights.bits)
+    key, arcs = ("forest", stream_key(stream), order, graph.symmetric), room_for_forest(gpu, graph)
+    recordings = _kinds(memory, graph).get(key) or Recordings(gpu, stream)
 
-    def launches() -> None:
-        nonlocal total
+    def launches() -> Any:
         task = ForestTask(gpu, graph, weights, memory)
         task.find(arcs)
-        total = task.total
+        return task.total
 
-    variable = arcs, None if weights is None else weights.bits
-    again = recordings.launch(gpu, stream, key, variable, launches)
-    _kinds(memory, graph)[key] = total, recordings
-    return as_many(arcs, again.read(stream, gpu.address(total)))
+    again = recordings.launch(key, (arcs, bits), launches)
+    _kinds(memory, graph)[key] = recordings  # anew, if the launches have taken more memory
+    return as_many(arcs, again.read(stream, gpu.address(again.returned)))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._algorithms import Algorithm
+from conncomp._algorithms import Task
 from conncomp._arrays import Output, in_library, move_from_gpu
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
@@ -19,47 +21,75 @@ from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 from conncomp.kernels.cuda.workspace import Workspace
 
 Labels = NDArray[Any]
+Answer = Labels | tuple[Labels, Any]  # with the number of components, or that of each item
 
 
-def output_of(array: Array, xp: Any, out: Any = None) -> Output:
-    """Return where the labels of an array go, which lies where those of `xp` do.
+def answer(array: Array, out: Any, fill: Callable[[Any], Any]) -> Answer:
+    """Return labels, where the caller's array lies, and, if wanted, what ``fill(labels)`` returns.
 
-    What goes on until nothing changes would go on for ever while the caller changes `out`; other
-    algorithms check what they read back of it. Labels that come from a GPU are copied in any case.
+    Those are the numbers of components, as `label` returns them.
     """
     question, shape = array.question, array.values.shape
-    on_cpu = question.device == "cpu"
-    return Output(
-        shape,
-        prod(shape[question.batch_axes :]),
-        question.dtype,
-        out,
-        (array.given,),
-        lowest=0 if question.consecutive else -1,
-        private=(
-            out is not None
-            and (on_cpu or xp is not np)
-            and _engine_of(question).waits(dict(question.options))
-        ),
-        xp=xp,
-        # Where labels are indices in the whole array meanwhile.
-        largest_index=0 if on_cpu else prod(shape),
-    )
+    on_cpu, in_memory = question.device == "cpu", isinstance(array.given, np.ndarray)
+    with nullcontext() if in_memory else array.stream():
+        output = Output(
+            shape,
+            prod(shape[question.batch_axes :]),
+            question.dtype,
+            out,
+            (array.given,),
+            lowest=0 if question.consecutive else -1,
+            # What goes on until nothing changes would go on for ever while the caller changes
+            # `out`; other algorithms check what they read back of it. Labels that come from a GPU
+            # are copied in any case.
+            private=(
+                out is not None
+                and (on_cpu or not in_memory)
+                and ALGORITHMS[question.device][question.algorithm].waits(dict(question.options))
+            ),
+            xp=np if in_memory else current_gpu().xp,
+            # Where labels are indices in the whole array meanwhile.
+            largest_index=0 if on_cpu else prod(shape),
+        )
+        numbers = fill(output.labels)
+        labels: Labels = output.finish(array.library)
+        return (labels, numbers) if question.counted else labels
 
 
-def _engine_of(question: Question) -> Algorithm:
-    return ALGORITHMS[question.device][question.algorithm]
+def label_array(array: Array, out: Any = None, workspace: Workspace | None = None) -> Answer:
+    """Return what `label` does."""
+    return answer(array, out, partial(fill_array, array, workspace))
 
 
-def fill_labels(
+def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
+    """Fill labels, where the caller's array lies; return the numbers of components if wanted."""
+    question, in_memory = array.question, isinstance(array.given, np.ndarray)
+    if question.device == "cpu":
+        counts = run_algorithm(question, array, labels)
+    else:
+        gpu = current_gpu()
+        filled = gpu.xp.empty(labels.shape, labels.dtype) if in_memory else labels
+        counts = fill_on_gpu(question, gpu, array.image, filled, workspace)
+        if in_memory:
+            move_from_gpu(filled, labels)
+            counts = move_from_gpu(counts) if question.counted else None
+    if not question.counted:
+        return None
+    # What would have to wait for the GPU stays there.
+    if not question.batch_axes and (question.consecutive or in_memory):
+        return int(counts[0])
+    return in_library(counts.reshape(array.batch_shape), array.library)
+
+
+def run_algorithm(
     question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, memory: Any = None
 ) -> Any:
     """Fill the labels of an `Array` on the CPU, or of an `Image`, as an `Algorithm` does."""
-    engine, options = _engine_of(question), dict(question.options)
+    engine, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
     if engine.check is not None:
         engine.check(problem, **options)
-    task = question.consecutive, question.counted
-    return engine.fill(gpu, problem, labels, memory, *task, **options)
+    task = Task(gpu, labels, memory, question.consecutive, question.counted)
+    return engine.fill(problem, task, **options)
 
 
 def fill_on_gpu(
@@ -69,38 +99,7 @@ def fill_on_gpu(
     if image.size == 0:
         return gpu.xp.zeros(image.items, np.int64)
     with Workspace() if workspace is None else workspace as memory:
-        return fill_labels(question, image, labels, gpu, memory)
-
-
-def label_array(
-    array: Array, out: Any = None, workspace: Workspace | None = None
-) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
-    """Return labels, and the numbers of components if they are counted."""
-    question = array.question
-    with nullcontext() if array.in_main_memory else array.stream():
-        output = output_of(array, np if array.in_main_memory else current_gpu().xp, out)
-        if question.device == "cpu":
-            counts = fill_labels(question, array, output.labels)
-        else:
-            counts = _fill_by_gpu(array, output.labels, workspace)
-        labels: Labels = output.finish(array.library)
-        if not question.counted:
-            return labels
-        # What would have to wait for the GPU stays there.
-        if not question.batch_axes and (question.consecutive or array.in_main_memory):
-            return labels, int(counts[0])
-        return labels, in_library(counts.reshape(array.batch_shape), array.library)
-
-
-def _fill_by_gpu(array: Array, labels: Any, workspace: Workspace | None) -> Any:
-    """Fill labels on the GPU that lie where the caller's array does."""
-    question, gpu, image = array.question, current_gpu(), array.image
-    if not array.in_main_memory:
-        return fill_on_gpu(question, gpu, image, labels, workspace)
-    filled = gpu.xp.empty(labels.shape, labels.dtype)
-    counts = fill_on_gpu(question, gpu, image, filled, workspace)
-    move_from_gpu(filled, labels)
-    return move_from_gpu(counts) if question.counted else None
+        return run_algorithm(question, image, labels, gpu, memory)
 
 
 def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -> Any:

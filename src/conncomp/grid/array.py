@@ -37,9 +37,9 @@ class Given(NamedTuple):
 
 
 def read_array(
-    values: Any, name: str = "label_image", device: str | None = None, workspace: Any = None
+    values: Any, name: str, device: str | None = None, workspace: Any = None, masks: bool = True
 ) -> Given:
-    """Return the argument of a name, "label_image" or "bonds"; bonds have no mask."""
+    """Return the argument of a name; refuse masked elements unless `masks` are taken."""
     plain = type(values) is np.ndarray
     placed = not plain and on_gpu(values)
     place = choose_device(device, placed, name, workspace)
@@ -48,9 +48,9 @@ def read_array(
     library = library_of(values)
     if placed:
         return Given(as_cupy(values), None, library, place)
-    if name == "bonds":
-        return Given(as_numpy(values, name), None, library, place)
-    return Given(*as_numpy_and_mask(values, name), library, place)
+    if masks:
+        return Given(*as_numpy_and_mask(values, name), library, place)
+    return Given(as_numpy(values, name), None, library, place)
 
 
 def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
@@ -74,8 +74,11 @@ class Array(NamedTuple):
     values: Any
     links: Links
     question: Question
-    batch_shape: tuple[int, ...]
-    in_main_memory: bool = False
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The lengths of the batch axes."""
+        return tuple(self.values.shape[: self.question.batch_axes])
 
     @property
     def image(self) -> Image:
@@ -91,7 +94,7 @@ class Array(NamedTuple):
 def read(question: Question, values: Any) -> Array:
     """Return an array of any library as a question is asked of it that was not made for it."""
     name = "bonds" if question.of_bonds else "label_image"
-    given = read_array(values, name)
+    given = read_array(values, name, masks=not question.of_bonds)
     if question.of_bonds:
         shape, _ = lattice_of(given.array, question.batch_axes, values)
     else:
@@ -116,6 +119,4 @@ def array_of(question: Question, given: Given, *, even_items: bool = False) -> A
         values = move_to_gpu(current_gpu().xp, values, wait=False)
     if question.of_bonds:
         values, links = describe_bonds(values, batch)
-    array, batch_shape = given.array, values.shape[:batch]
-    in_memory = isinstance(array, np.ndarray)
-    return Array(array, given.library, values, links, question, batch_shape, in_memory)
+    return Array(given.array, given.library, values, links, question)

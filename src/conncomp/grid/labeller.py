@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._arrays import in_library, on_gpu
-from conncomp._cuda_arrays import CudaLibrary, RecordedFill, cuda_library_of
+from conncomp._cuda_arrays import Kind, RecordedFill, cuda_library_of
 from conncomp.grid._arguments import question_of_image
-from conncomp.grid.answers import fill_on_gpu, output_of
+from conncomp.grid.answers import answer, fill_on_gpu
 from conncomp.grid.array import array_of, read_array
 from conncomp.grid.question import Numbering
-from conncomp.grid.repeated import may_be_recorded, record_fill
+from conncomp.grid.repeated import record_fill
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.workspace import Workspace, stream_key
 
@@ -119,35 +119,35 @@ class Labeller:
         library = cuda_library_of(label_image)
         layout = None if library is None else library.layout(label_image, current_gpu().device)
         if library is None or layout is None:
-            return self._label(label_image, out, None, None)
+            return self._label(label_image, out, None)
         kind = type(label_image), layout, stream_key(library.stream(self._gpu))
         recorded = self._recorded.get(kind)
         if recorded is None or not recorded.takes(out, label_image):
-            return self._label(label_image, out, kind, library)
+            return self._label(label_image, out, kind)
         labels, _ = recorded(self._workspace, out, library.address(label_image))
         self._counts = recorded.counts, library.name
         return labels
 
-    def _label(self, label_image: Any, out: Any, kind: Any, library: CudaLibrary | None) -> Any:
+    def _label(self, label_image: Any, out: Any, kind: Kind) -> Any:
         """Check all arguments, label, and record the launches of a kind."""
         if not on_gpu(label_image):
             raise TypeError(
                 f"label_image is a {type(label_image).__name__} in main memory; move it to the "
                 "GPU, or label it by conncomp.label"
             )
-        given = read_array(label_image)
+        given = read_array(label_image, "label_image")
         self._check_fits(given.array)
         array, memory = array_of(self._question, given), self._workspace
-        with array.stream():
-            output = output_of(array, self._gpu.xp, out)
-            if library is not None and may_be_recorded(array):
-                recorded = record_fill(array, memory, library, output.labels, "unasked")
-                counts, self._recorded[kind] = recorded.counts, recorded
+
+        def fill(labels: Any) -> None:
+            recorded = None if kind is None else record_fill(array, memory, labels, "unasked")
+            if recorded is None:
+                counts = fill_on_gpu(self._question, self._gpu, array.image, labels, memory)
             else:
-                asked = self._question, self._gpu, array.image
-                counts = fill_on_gpu(*asked, output.labels, memory)
+                counts, self._recorded[kind] = recorded.counts, recorded
             self._counts = counts.reshape(array.batch_shape), array.library
-            return output.finish(array.library)
+
+        return answer(array, out, fill)
 
     def _check_fits(self, given: Any) -> None:
         """Raise unless an array is of the shape and dtype that were said, and on this GPU."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, Literal, Unpack, cast, overload
 
 import numpy as np
@@ -18,7 +19,7 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, label_array
 from conncomp.grid.array import array_of, read, read_array
 from conncomp.grid.question import Numbering, Question
-from conncomp.grid.repeated import PLAIN, call_again, first_call
+from conncomp.grid.repeated import answer_and_record, call_again
 from conncomp.kernels.cuda.workspace import Workspace
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
@@ -41,6 +42,21 @@ ELSEWHERE = {
     "ltype": "dtype= is what it is called here",
     "max_labels": "labels are as many as there are",
 }
+
+# What a call of `label` that is kept was asked for, in order, and the types of it: arguments of
+# them that are equal mean the same.
+_NONE = type(None)
+ASKED: Mapping[str, tuple[type, ...]] = {
+    "background": (_NONE, int, float),
+    "return_num": (bool,),
+    "connectivity": (_NONE, int),
+    "tolerance": (int,),
+    "periodic": (bool,),
+    "batch_axes": (int,),
+    "numbering": (str,),
+    "device": (_NONE, str),
+}
+PLAIN = frozenset(product(*ASKED.values()))
 
 
 class LabelChoices(Choices, total=False):
@@ -228,18 +244,16 @@ def label(
         kind, again = call_again(label_image, workspace, asked, out)
         if again is not None:
             return again
-    arguments: dict[str, Any] = {"background": background, "connectivity": connectivity}
-    arguments |= {"structure": structure, "tolerance": tolerance, "periodic": periodic}
-    arguments |= {"batch_axes": batch_axes, "return_num": return_num, "numbering": numbering}
-    arguments |= {"algorithm": algorithm, "dtype": dtype}
+    arguments: dict[str, Any] = dict(zip(ASKED, asked, strict=True))
+    arguments |= {"structure": structure, "algorithm": algorithm, "dtype": dtype}
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
-        places = {"out": out, "device": device, "workspace": workspace}
-        return cast(Labels, other(label_image, **arguments, **places, **options))
+        arguments |= {"out": out, "workspace": workspace, **options}
+        return cast(Labels, other(label_image, **arguments))
     given = read_array(label_image, "label_image", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_image(given.array, label_image, **arguments)
-    return cast(Labels, first_call(kind, array_of(question, given), out, workspace))
+    return answer_and_record(kind, array_of(question, given), out, workspace)
 
 
 @overload
@@ -331,10 +345,10 @@ def label_bonds(
     """
     arguments: dict[str, Any] = {"return_num": return_num, "periodic": periodic, "dtype": dtype}
     arguments |= {"batch_axes": batch_axes, "numbering": numbering, "algorithm": algorithm}
+    arguments["device"] = device
     if (other := function_for(bonds, "label_bonds")) is not None:
-        places = {"out": out, "device": device, "workspace": workspace}
-        return cast(Labels, other(bonds, **arguments, **places, **options))
-    given = read_array(bonds, "bonds", device, workspace)
+        return cast(Labels, other(bonds, **arguments, out=out, workspace=workspace, **options))
+    given = read_array(bonds, "bonds", device, workspace, masks=False)
     arguments |= {"device": given.place, "options": options}
     question = question_of_bonds(given.array, bonds, **arguments)
     return label_array(array_of(question, given), out, workspace)
@@ -348,4 +362,4 @@ def ask(question: Question, values: Any) -> Any:
     kind, again = None, None
     if question.algorithm == "auto" and question.dtype is None and not question.of_bonds:
         kind, again = call_again(values, None, question, None)
-    return first_call(kind, read(question, values)) if again is None else again
+    return answer_and_record(kind, read(question, values)) if again is None else again

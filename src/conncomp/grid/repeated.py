@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,24 +26,17 @@ from conncomp._arrays import check_output, new_array
 from conncomp._core import native
 from conncomp._cuda_arrays import (
     Counted,
-    CudaLibrary,
+    Kind,
     RecordedFill,
     cuda_library_named,
     cuda_library_of,
     recorded_with,
 )
-from conncomp.grid.answers import fill_on_gpu, label_array, output_of
+from conncomp.grid.answers import Answer, answer, fill_array, fill_on_gpu
 from conncomp.grid.array import Array
-from conncomp.grid.runs import describe_axes, link_rule
+from conncomp.grid.runs import described
 from conncomp.kernels.cuda.launcher import are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
-
-# The types of background, return_num, connectivity, tolerance, periodic, batch_axes, numbering and
-# device in calls that are kept: arguments of them that are equal mean the same.
-_NONE = type(None)
-PLAIN = frozenset(
-    product([_NONE, int, float], [bool], [_NONE, int], [int], [bool], [int], [str], [_NONE, str])
-)
 
 # With more kinds all are forgotten: each array is of another kind then.
 MOST_ON_CPU, MOST_ON_GPU = 1024, 256
@@ -52,23 +44,22 @@ MOST_ON_CPU, MOST_ON_GPU = 1024, 256
 # allocated: 60 to 90 MB for the largest arrays whose values are compared, more for others.
 MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 
-# On the CPU, by kind: native.ImageKind, whether to count, and the lengths of batch axes.
-_on_cpu: dict[Hashable, tuple[Any, bool, tuple[int, ...]]] = {}
-_UNKNOWN = None, False, ()
+# On the CPU, by kind: native.ImageKind, and the shape of the numbers, None if they are not wanted.
+_on_cpu: dict[Hashable, tuple[Any, tuple[int, ...] | None]] = {}
+_UNKNOWN = None, None
 _workspaces = OwnWorkspaces()  # on a GPU, by device, of calls without one
 _too_large: dict[Hashable, bool] = {}  # kinds that need more memory there
 
 
-def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Any, Any]:
+def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
     """Return the kind of a call of `label`, and what the call returns.
 
-    The kind is None if nothing is kept of it; on a GPU it is the memory that launches are recorded
-    with, and their key there. The other is None if the kind is not known, or does not take `out`.
+    The latter is None if the kind is not known, or does not take `out`.
     """
     if type(values) is not np.ndarray or workspace is not None:
         return _again_on_gpu(values, workspace, asked, out)
     kind = values.dtype, values.shape, values.strides, asked
-    known, counted, batch_shape = _on_cpu.get(kind, _UNKNOWN)
+    known, shape = _on_cpu.get(kind, _UNKNOWN)
     if known is None:
         return kind, None
     labels = out
@@ -80,70 +71,78 @@ def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[
     if num is None:
         return kind, None
     result = labels if out is None else out
-    if not counted:
+    if shape is None:
         return kind, result
-    return kind, (result, num.reshape(batch_shape) if batch_shape else num)
+    return kind, (result, num.reshape(shape) if shape else num)
 
 
-def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Any, Any]:
+def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
     library = cuda_library_of(values)
-    if library is None or are_watched() or type(workspace) not in (_NONE, Workspace):
+    is_other = workspace is not None and type(workspace) is not Workspace
+    if library is None or is_other or are_watched():
         return None, None
     gpu = current_gpu()
     layout = library.layout(values, gpu.device)
     if layout is None:
         return None, None
-    kind = recorded_with(gpu, library, workspace, _workspaces, type(values), layout, asked)
-    memory, key = (None, None) if kind is None else kind
-    recorded = None if memory is None else memory.calls.get(key)
-    if recorded is None or not recorded.takes(out, values):
+    called = type(values), layout, asked
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *called)
+    recorded = None if memory is None else memory.calls.get(kind)
+    if memory is None or recorded is None or not recorded.takes(out, values):
         return kind, None
-    assert memory is not None
     labels, numbers = recorded(memory, out, library.address(values))
     return kind, labels if numbers is None else (labels, numbers)
 
 
-def first_call(kind: Any, array: Array, out: Any = None, workspace: Workspace | None = None) -> Any:
+def answer_and_record(
+    kind: Kind, array: Array, out: Any = None, workspace: Workspace | None = None
+) -> Answer:
     """Label an array, and keep for later calls of the kind, if there is one, how."""
-    is_read = array.values is array.given and array.values.size > 0  # itself, not a copy
-    if kind is None or not is_read or array.question.algorithm != "auto":
-        return label_array(array, out, workspace)
-    if not array.in_main_memory:
-        return _first_on_gpu(kind, array, out, workspace)
-    result, values, question = label_array(array, out), array.values, array.question
-    if values.size <= INT32_MAX:  # labels are of int32
-        shape, strides, batch_axes = values.shape, values.strides, question.batch_axes
-        grid, _ = describe_axes(shape, strides, values.itemsize, question.neighbourhood, batch_axes)
-        rule, layout = link_rule(array.links), (shape, strides, batch_axes)
+    fill, values = partial(fill_array, array, workspace), array.values
+    is_read = values is array.given and values.size > 0  # itself, not a copy
+    if kind is not None and is_read and array.question.algorithm == "auto":
+        in_memory = isinstance(values, np.ndarray)
+        fill = partial(_fill_and_keep if in_memory else _fill_and_record, kind, array, workspace)
+    return answer(array, out, fill)
+
+
+def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
+    """Fill labels of an array in main memory, and keep how if they are int32."""
+    values, question = array.values, array.question
+    if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
+        _, rule, grid, _ = described(array)
+        layout = values.shape, values.strides, question.batch_axes
         known = native.ImageKind(rule, grid, question.consecutive, *layout)
-        _keep(_on_cpu, kind, (known, question.counted, array.batch_shape), MOST_ON_CPU)
-    return result
+        num = known.label(values, labels)
+        if num is not None:
+            shape = array.batch_shape if question.counted else None
+            _keep(_on_cpu, kind, (known, shape), MOST_ON_CPU)
+            return num.reshape(shape) if shape else num
+    return fill_array(array, workspace, labels)
 
 
-def _first_on_gpu(kind: Any, array: Array, out: Any, workspace: Workspace | None) -> Any:
-    _, key = kind
-    is_own = workspace is None
-    is_large = is_own and (key in _too_large or array.values.size > MOST_ELEMENTS)
-    library = cuda_library_named(array.library)
-    if is_large or not may_be_recorded(array):
-        return label_array(array, out, workspace)
-    assert library is not None
-    with array.stream():
-        gpu = current_gpu()
-        output = output_of(array, gpu.xp, out)
-        if output.labels.dtype != INDEX_TYPES[0]:  # as those of `out`
-            return label_array(array, out, workspace)
-        # No other call writes to the counts of components before they are read.
-        with workspace or _workspaces.take(gpu.device, gpu.current_stream()) as memory:
-            counted = _counted(array, is_own)
-            recorded = record_fill(array, memory, library, output.labels, counted)
-            if is_own and memory.nbytes > MOST_MEMORY:
-                _keep(_too_large, key, True, MOST_ON_GPU)
-                _workspaces.clear()
-            else:
-                _keep(memory.calls, key, recorded, MOST_ON_GPU)
-            labels = output.finish(array.library)
-            return labels if recorded.first is None else (labels, recorded.first)
+def _fill_and_record(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
+    """Fill labels of an array in GPU memory, and record the launches if they fit."""
+    question, is_own, gpu = array.question, workspace is None, current_gpu()
+    is_large = is_own and (kind in _too_large or array.values.size > MOST_ELEMENTS)
+    if is_large or labels.dtype != INDEX_TYPES[0]:  # as those of `out`
+        return fill_array(array, workspace, labels)
+    counted: Counted = "copied" if is_own else "left"
+    if not question.counted:
+        counted = "unasked"
+    elif question.consecutive and not question.batch_axes:
+        counted = "told"
+    # No other call writes to the counts of components before they are read.
+    with workspace or _workspaces.take(gpu.device, gpu.current_stream()) as memory:
+        recorded = record_fill(array, memory, labels, counted)
+        if recorded is None:
+            return fill_array(array, workspace, labels)
+        if is_own and memory.nbytes > MOST_MEMORY:
+            _keep(_too_large, kind, True, MOST_ON_GPU)
+            _workspaces.clear()
+        else:
+            _keep(memory.calls, kind, recorded, MOST_ON_GPU)
+        return recorded.first
 
 
 def _keep(kinds: dict[Hashable, Any], kind: Hashable, kept: Any, most: int) -> None:
@@ -152,34 +151,22 @@ def _keep(kinds: dict[Hashable, Any], kind: Hashable, kept: Any, most: int) -> N
     kinds[kind] = kept
 
 
-def _counted(array: Array, is_own: bool) -> Counted:
-    """Return what launches say of the numbers of components; `is_own` without a workspace."""
-    question = array.question
-    if not question.counted:
-        return "unasked"
-    if question.consecutive and not question.batch_axes:
-        return "told"
-    return "copied" if is_own else "left"
-
-
-def may_be_recorded(array: Array) -> bool:
-    """Whether launches read an array, and not a copy of it."""
-    values = array.values
-    return values.size > 0 and values is array.given and array.image.values is values
-
-
 def record_fill(
-    array: Array, workspace: Workspace, library: CudaLibrary, labels: Any, counted: Counted
-) -> RecordedFill:
+    array: Array, workspace: Workspace, labels: Any, counted: Counted
+) -> RecordedFill | None:
     """Fill labels, of CuPy, of an array in GPU memory, and record the launches on this stream.
 
-    The question is of an algorithm that does not wait; arrays of `library` are labelled later.
+    The question is of an algorithm that does not wait; arrays of the same library are labelled
+    later. None, and nothing is filled, if launches would read a copy of the array.
     """
-    gpu, image = current_gpu(), array.image
+    if array.values is not array.given or array.values.size == 0:
+        return None
+    gpu, image, library = current_gpu(), array.image, cuda_library_named(array.library)
+    if image.values is not array.values or library is None:
+        return None
     fill = partial(fill_on_gpu, array.question, gpu, image, labels, workspace)
     arrays, reads = (image.values, labels), _bounds_of(array.given)
-    shape = array.batch_shape
-    return RecordedFill(gpu, fill, arrays, library, workspace, shape, counted, reads)
+    return RecordedFill(gpu, fill, arrays, library, workspace, array.batch_shape, counted, reads)
 
 
 def _bounds_of(array: Any) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._algorithms import Task
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.grid.array import Array
@@ -99,20 +100,13 @@ def _filling_by(
     background -1.
     """
 
-    def fill(
-        gpu: None,
-        array: Array,
-        labels: NDArray[Any],
-        workspace: None,
-        consecutive: bool,
-        counted: bool,
-        *options: int,
-    ) -> NDArray[np.int64]:
+    def fill(array: Array, task: Task, *options: int) -> NDArray[np.int64]:
         counts = np.zeros(prod(array.batch_shape), np.int64)
         seconds = seconds_left() if is_limited else inf
         if array.values.size:
             data, links, grid, _ = described(array)
-            kernel(data, links, grid, consecutive, labels.reshape(-1), counts, seconds, *options)
+            labels = task.consecutive, task.labels.reshape(-1)
+            kernel(data, links, grid, *labels, counts, seconds, *options)
         return counts
 
     return fill
@@ -125,12 +119,8 @@ _fill_by_tiles = _filling_by(native.label_by_tiles)
 
 
 def fill_by_tiles(
-    gpu: None,
     array: Array,
-    labels: NDArray[Any],
-    workspace: None,
-    consecutive: bool,
-    counted: bool,
+    task: Task,
     *,
     local: str = LOCAL[0],
     merge: str = MERGE[0],
@@ -139,8 +129,7 @@ def fill_by_tiles(
     """Fill labels by tiles; a side is 16 by default, 8 for three axes."""
     volume = _longer_axes(array) == MOST_TILED_AXES
     side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)
-    way = LOCAL.index(local), MERGE.index(merge), side
-    return _fill_by_tiles(gpu, array, labels, workspace, consecutive, counted, *way)
+    return _fill_by_tiles(array, task, LOCAL.index(local), MERGE.index(merge), side)
 
 
 def check_tiles(array: Array, **options: Any) -> None:

@@ -19,7 +19,7 @@ from conncomp._arrays import apply_in_library, in_library, move_from_gpu
 from conncomp._core import native
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import MOST_BOND_AXES
-from conncomp.grid.answers import at_both_faces, fill_labels, fill_on_gpu, label_array
+from conncomp.grid.answers import at_both_faces, fill_on_gpu, label_array, run_algorithm
 from conncomp.grid.array import Array, array_of, read_array
 from conncomp.grid.runs import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
@@ -201,7 +201,7 @@ def cluster_wrapping(
     >>> conncomp.cluster_wrapping(bonds).wrapping
     array([0])
     """
-    given = read_array(bonds, "bonds", device, workspace)
+    given = read_array(bonds, "bonds", device, workspace, masks=False)
     question = question_of_bonds(given.array, bonds, periodic, batch_axes, device=given.place)
     return wrapping_of(array_of(question, given, even_items=True), workspace, "bonds")
 
@@ -253,7 +253,7 @@ def percolates(
     False
     """
     number = as_integer("axis", axis)
-    given = read_array(image, device=device)
+    given = read_array(image, "label_image", device)
     asked = background, connectivity, structure, tolerance, periodic
     question = question_of_image(given.array, image, *asked, device=given.place)
     array = array_of(question, given)
@@ -280,7 +280,7 @@ def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> Compone
         index, crosses = INDEX_TYPES[values.size >= 1 << 31], seams.links and values.size
         if question.device == "cpu":
             labels = np.empty(values.shape, index)
-            counts = fill_labels(question, opened, labels)
+            counts = run_algorithm(question, opened, labels)
             found = _find_on_cpu(opened, seams, labels, counts) if crosses else no_windings(counts)
             parts: Any = _parts(found.of_all_axes(periodic))
         else:
@@ -292,7 +292,7 @@ def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> Compone
             else:
                 found = no_windings(as_numpy(gpu, counts))
             parts = place_windings(gpu, found.of_all_axes(periodic))
-            parts = map(move_from_gpu, parts) if array.in_main_memory else parts
+            parts = map(move_from_gpu, parts) if isinstance(array.given, np.ndarray) else parts
         *parts, counts = parts
         parts = *parts, counts.reshape(array.batch_shape)
         return ComponentWrapping(*in_library(parts, array.library))

@@ -28,7 +28,7 @@ def is_sparse(matrix: Any) -> bool:
     return is_of(matrix, "scipy.sparse", "cupyx.scipy.sparse") and hasattr(matrix, "tocsr")
 
 
-def library_of(graph: Any) -> str | None:
+def package_of(graph: Any) -> str | None:
     """Return which library a graph is of, among those whose graphs are taken."""
     if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
         return "NetworkX"
@@ -39,7 +39,7 @@ def library_of(graph: Any) -> str | None:
 
 def parts_of(graph: Any, library: str) -> Parts:
     """Return what a graph of one of these libraries is made of."""
-    if library_of(graph) != library:
+    if package_of(graph) != library:
         raise TypeError(f"graph is a {type(graph).__name__}, not a graph of {library}")
     return _MAKERS[library](graph)
 

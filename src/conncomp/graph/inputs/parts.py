@@ -54,6 +54,7 @@ class Parts:
     library: str = "numpy"
     sorted_rows: bool | None = None
     times_labelled: int = 0
+    items = 1  # where an `Image` may have several
 
     @property
     def lists(self) -> Ends:

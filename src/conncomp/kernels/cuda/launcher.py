@@ -1,22 +1,18 @@
-"""Compile the CUDA kernels of this package for the GPU at hand, and launch them.
+"""Load the CUDA kernels of this package for the GPU at hand, and launch them.
 
-NVRTC compiles a kernel file when it is first used, for the templates that a driver, the Python
-beside the file, declares as `Templates`; CuPy keeps the result in memory and on disk. Drivers see
-the GPU only through `Gpu`, so tests can replace it by the host executor.
+A kernel file is compiled when it is first used, for the templates that a driver, the Python beside
+the file, declares as `Templates`; CuPy keeps the result in memory and on disk. Drivers see the GPU
+only through `Gpu`, so tests can replace it by the host executor.
 """
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, cached_property, partial
-from hashlib import sha256
 from itertools import chain, islice, product, repeat, starmap
-from pathlib import Path
-from threading import RLock, Timer, local
+from threading import RLock, local
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
@@ -26,8 +22,7 @@ from conncomp import kernels
 from conncomp._arguments import INDEX_TYPES
 from conncomp._core import native
 from conncomp._optional import hint
-
-SOURCES = Path(__file__).parent.parent
+from conncomp.kernels.cuda.compiling import compile_options, source, telling
 
 WARP = 32
 THREADS = 256  # of a block, where nothing else was measured to be faster
@@ -35,9 +30,6 @@ DType = np.dtype[Any]
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # that are asked for at once, for answers
 DRIVER = "libcuda.so.1"
-# Seconds after which it is told: kernels that CuPy finds on disk take less.
-PATIENCE = 0.4
-CLEARED = "\r\033[K"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
 
@@ -88,7 +80,7 @@ class Recording(NamedTuple):
     ``answer(stream)`` waits for the number that they tell, and returns it, and ``copy(stream,
     target, source, count)`` has the GPU copy bytes from address to address after them;
     ``read(stream, address)`` waits for them, and returns a number of 64 bits; ``read_all(stream,
-    address, count)`` several, as a list.
+    address, count)`` several, as a list. What launched them first has `returned` a result.
     """
 
     run: Callable[[int, tuple[int, ...]], None]
@@ -97,13 +89,13 @@ class Recording(NamedTuple):
     read: Callable[[int, int], int]
     read_all: Callable[[int, int, int], list[int]]
     memory: tuple[Any, ...]
+    returned: Any = None
 
 
 class _Thread(local):
-    """The launches that a thread records, None where it does not, and whether it is `telling`."""
+    """The launches that a thread records; None where it does not."""
 
     launches: list[Launch] | None = None
-    tells = False
 
 
 _thread = _Thread()
@@ -240,76 +232,6 @@ def _in_cpp(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool | np.bool_) else value
 
 
-def source(file: str) -> str:
-    """Return the text to compile for a kernel file, given relative to this folder."""
-    return f'#include "{file}"\n'
-
-
-@cache
-def includes(file: str) -> frozenset[str]:
-    """Return a kernel file and all files of this package that it includes, directly or not."""
-    files, waiting = {file}, [file]
-    while waiting:
-        for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text("utf-8")):
-            if name not in files and (SOURCES / name).exists():
-                files.add(name)
-                waiting.append(name)
-    return frozenset(files)
-
-
-_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
-
-
-@cache
-def compile_options(file: str) -> tuple[str, ...]:
-    """Return the options of NVRTC for a kernel file.
-
-    CuPy finds compiled kernels by source text, which only includes the file, and options: so these
-    have a hash of all files that go in.
-    """
-    digest = sha256()
-    for name in sorted(includes(file)):
-        digest.update((SOURCES / name).read_bytes())
-    return (
-        "-std=c++20",
-        "-default-device",  # functions need no __device__: those of core/ are plain C++
-        "-fmad=false",  # floating-point results are those of the CPU, to the last bit
-        "-device-int128",  # sums of products of coordinates need 128 bits
-        f"-I{SOURCES}",
-        f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}",
-    )
-
-
-@contextmanager
-def telling(file: str) -> Iterator[None]:
-    """Write a line on standard error if the context takes long, and erase it at the end.
-
-    Nothing is written if that is no terminal, or within another such context.
-    """
-    terminal = sys.stderr
-    if terminal is None or not terminal.isatty() or _thread.tells:
-        yield
-        return
-    told = []
-
-    def tell() -> None:
-        told.append(f"{CLEARED}conncomp compiles kernels for this GPU, this once: {file}")
-        print(*told, end="", file=terminal, flush=True)
-
-    timer = Timer(PATIENCE, tell)
-    timer.daemon = True
-    timer.start()
-    _thread.tells = True
-    try:
-        yield
-    finally:
-        _thread.tells = False
-        timer.cancel()
-        timer.join()  # it may be telling just now
-        if told:
-            print(CLEARED, end="", file=terminal, flush=True)
-
-
 TELLING = Templates("cuda/core/launch.cuh", "tell_number")
 
 
@@ -408,8 +330,13 @@ class Gpu:
         )
         return [module.get_function(expression) for expression in expressions]
 
-    def together(self, kernel: Kernel) -> Kernel:
-        """Return a kernel that is launched only if all blocks can run, and wait for each other."""
+    def together(self, kernel: Kernel, parts: int = 2) -> Kernel:
+        """Return a kernel whose blocks wait for each other, if something has several `parts`.
+
+        Whatever other streams do, they start together; a launch fails unless all can run at once.
+        """
+        if parts < 2:
+            return kernel
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
 

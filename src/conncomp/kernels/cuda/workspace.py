@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD, Field, Recording, recorded_launches
+from conncomp.kernels.cuda.launcher import PER_THREAD, Field, Gpu, Recording, recorded_launches
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
@@ -38,37 +38,78 @@ def stream_key(stream: int) -> Hashable:
     return ("thread", _thread.number) if stream == PER_THREAD else stream
 
 
+def record(
+    gpu: Gpu, launches: Any, variable: tuple[Any, ...], needed: Any = (), tells: bool = False
+) -> Recording:
+    """Call `launches`, and return the recording of what it launched.
+
+    It launches the same each time, but for what is `variable`: see `Gpu.recording_of`. Replays need
+    the arrays of this call, and what is `needed`, at their places. If it `tells`, their `answer` is
+    the number that `launches` returned.
+    """
+    with recorded_launches() as made:
+        returned = launches()
+    recording = gpu.recording_of(made, variable, returned if tells else None)
+    return recording._replace(memory=(recording.memory, needed), returned=returned)
+
+
+class Ahead:
+    """Arrays that the last call asked for, allocated for the next one while the GPU is at work."""
+
+    def __init__(self, new: Callable[[Any, Any], Any]) -> None:
+        self._new = new  # by shape and dtype
+        self._asked: list[tuple[Any, Any]] = []
+        self._arrays: dict[tuple[Any, Any], list[Any]] = {}
+
+    def take(self, shape: Any, dtype: Any) -> Any:
+        """Return an array that is yet to be written."""
+        kind = shape, dtype
+        self._asked.append(kind)
+        try:  # in one step, as a signal's handler may take arrays between two
+            array = self._arrays[kind].pop()
+        except LookupError:
+            array = None
+        return self._new(shape, dtype) if array is None else array
+
+    def allocate(self) -> None:
+        """Allocate what was asked for since the last time."""
+        asked, self._asked, self._arrays = self._asked, [], {}
+        try:
+            for kind in asked:
+                self._arrays.setdefault(kind, []).append(self._new(*kind))
+        except (MemoryError, RuntimeError):  # the next call may need less
+            self.forget()
+
+    def forget(self) -> None:
+        """Give back what nobody has taken."""
+        self._arrays = {}
+
+
 class Recordings(dict[Hashable, Recording]):
-    """Recorded launches by the kind of a call, owned by the owner of the memory that they use."""
+    """Recorded launches on a stream by the kind of a call, and arrays that calls ask for.
+
+    They are owned by the owner of the memory that they use.
+    """
+
+    def __init__(self, gpu: Gpu, stream: int) -> None:
+        self._gpu, self._stream = gpu, stream
+        self.ahead = Ahead(gpu.xp.ndarray)
 
     def launch(
-        self,
-        gpu: Any,
-        stream: int,
-        kind: Hashable,
-        variable: tuple[Any, ...],
-        launches: Callable[[], Any],
-        needed: Any = (),
+        self, kind: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
     ) -> Recording:
-        """Call `launches`, or replay on a stream what it launched in the first call of a kind.
-
-        It launches the same each time, but for what is `variable`: see `Gpu.recording_of`. Replays
-        need the arrays of the first call, and what is `needed`, at their places.
-        """
+        """Call `launches`, or replay what it launched in the first call of a kind: see `record`."""
         known = self.get(kind)
-        if known is not None:
-            address = gpu.address
-            values = [
-                0 if given is None else given.value if type(given) is Field else address(given)
-                for given in variable
-            ]
-            known.run(stream, tuple(values))
+        if known is None:
+            known = self[kind] = record(self._gpu, launches, variable, needed)
             return known
-        with recorded_launches() as made:
-            launches()
-        recording: Recording = gpu.recording_of(made, variable)
-        self[kind] = recording._replace(memory=(recording.memory, needed))
-        return recording
+        address = self._gpu.address
+        values = [
+            0 if given is None else given.value if type(given) is Field else address(given)
+            for given in variable
+        ]
+        known.run(self._stream, tuple(values))
+        return known
 
 
 def _current_stream(gpu: Any) -> Hashable:
@@ -97,13 +138,13 @@ class Workspace:
 
     # What calls keep that were made with this memory, by kind: forgotten when it lies elsewhere.
     calls: dict[Hashable, Any]
-    # Labels that one of them has asked for ahead of the next call, by which one has.
-    spare: dict[Any, Any]
+    # Labels that the last of them has allocated for the next call.
+    ahead: Ahead | None
     # The thread that replays launches: calls of a signal's handler there make others.
     caller: int | None
 
     def __init__(self) -> None:
-        self.calls, self.spare, self.caller = {}, {}, None
+        self.calls, self.ahead, self.caller = {}, None, None
         self._memory: dict[Hashable, Any] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
@@ -176,7 +217,6 @@ class Workspace:
         if memory is None or end > memory.nbytes:
             del memory
             self.calls.clear()
-            self.spare.clear()  # whose owner holds on to the memory
             self._memory.pop(stream, None)  # freed before more is asked for
             for kept in (self._views, self._structs):
                 for key in [key for key in kept if key[0] == stream]:

@@ -9,7 +9,7 @@ import numpy as np
 from conncomp._arguments import as_bool, check_choice
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.algorithms import takes_by_bricks
-from conncomp.grid.answers import fill_on_gpu, output_of
+from conncomp.grid.answers import answer, fill_on_gpu
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldEngine
@@ -40,15 +40,15 @@ class Engine(FieldEngine):
         question = Question(
             neighbourhood, batch_axes, consecutive=consecutive, counted=counted, device="cuda"
         )
-        links, batch_shape = values_above(threshold, field.dtype), field.shape[:batch_axes]
-        array = Array(field, "cupy", field, links, question, batch_shape)
-        image, output = array.image, output_of(array, self.xp)
+        array = Array(field, "cupy", field, values_above(threshold, field.dtype), question)
+        image = array.image
         if not takes_by_bricks(self.gpu, image):
             marked = above(threshold, field).view(np.uint8)
             image = array._replace(values=marked, links=equal_values("u1", b"\0")).image
-        counts = fill_on_gpu(question, self.gpu, image, output.labels, self.workspace)
-        labels = output.finish("cupy")
-        if not question.counted:
-            return labels
-        single = question.consecutive and not batch_axes
-        return labels, int(counts) if single else counts.reshape(batch_shape)
+
+        def fill(labels: Any) -> Any:
+            counts = fill_on_gpu(question, self.gpu, image, labels, self.workspace)
+            single = counted and consecutive and not batch_axes
+            return int(counts) if single else counts.reshape(array.batch_shape)
+
+        return answer(array, None, fill)

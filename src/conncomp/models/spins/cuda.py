@@ -6,12 +6,13 @@ Those of ``kernels/cuda/models`` need nothing of models; these find clusters as 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from conncomp._algorithms import Task
 from conncomp._arguments import INDEX_TYPES, check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda import launcher
@@ -104,7 +105,7 @@ class WordEngine(SpinEngine):
             workspace = Workspace() if self._clusters is None else self._clusters.workspace
             self._tiles = spin_tiles.TileClusters(self.replicas, workspace)
         self._memory: defaultdict[str, Workspace] = defaultdict(Workspace)  # by what is in there
-        self._recordings = Recordings()
+        self._recordings: dict[Hashable, Recordings] = {}  # by stream
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         check = self._algorithm.check
@@ -128,9 +129,11 @@ class WordEngine(SpinEngine):
             self._update(*given)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
-        kind = stream_key(stream), record is None, clusters
+        recordings, kind = self._recordings.get(stream_key(stream)), (record is None, clusters)
+        if recordings is None:
+            recordings = self._recordings[stream_key(stream)] = Recordings(self.gpu, stream)
         variable = words, new, probabilities, launcher.Field("step", step), record
-        self._recordings.launch(self.gpu, stream, kind, variable, lambda: self._update(*given))
+        recordings.launch(kind, variable, lambda: self._update(*given))
 
     def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips
@@ -264,7 +267,8 @@ class WordEngine(SpinEngine):
         if not settled:
             tiled_elements.fill_parents(self.gpu, image, shaped, workspace)
             return labels
-        self._algorithm.fill(self.gpu, image, shaped, workspace, False, False, **self._options)
+        task = Task(self.gpu, shaped, workspace, consecutive=False, counted=False)
+        self._algorithm.fill(image, task, **self._options)
         return labels
 
     def _measure(self, labels: Any, record: Any) -> None:

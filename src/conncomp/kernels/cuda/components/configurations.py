@@ -61,5 +61,5 @@ def count_faces(
     """
     lengths = lengths_on(gpu, *shape)
     empty, places = labels.dtype.type(background), places_of(gpu, components, rows)
-    described = labels, empty, len(shape), lengths, rows, places, faces
-    launch(FACES.one(gpu, labels.dtype), gpu.grid(labels.size), labels.size, *described)
+    elements = labels.size, labels, empty, len(shape), lengths
+    launch(FACES.one(gpu, labels.dtype), gpu.grid(labels.size), *elements, rows, places, faces)

@@ -57,13 +57,15 @@ def measure_intensities(
     find, add, write = KERNELS.load(gpu, values.dtype)
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
 
-    def launches(lost: Any, extremes: Any, table: Any, values: Any, *given: Any) -> None:
+    def launches(
+        lost: Any, extremes: Any, table: Any, values: Any, sizes: Any, boxes: Any, *columns: Any
+    ) -> None:
         ranges = RANGES.of(gpu, extremes=extremes, bits=bits)
         launch(find, runs.in_turns(1), runs.record, values, extremes)
-        described = runs.record, extent_of(gpu, lengths), values, ranges
-        launch(add, runs.in_turns(ndim), *described, given[1], table)
-        written = columns_at(gpu, given[2:]), lost
-        launch(write, runs.by_row, runs.state, ndim, *given[:2], ranges, table, *written)
+        runs_and_values = runs.record, extent_of(gpu, lengths), values, ranges
+        launch(add, runs.in_turns(ndim), *runs_and_values, boxes, table)
+        written = columns_at(gpu, columns), lost
+        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, table, *written)
 
     memory = xp.zeros((words + 2) * rows + 1, COUNT)
     lost, extremes, table = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
@@ -102,9 +104,9 @@ def _measure_small(
         runs.launch(("small values", values.dtype), launches, values, filled[0], memory=lengths)
     table, ahead = filled
 
-    def writes(table: Any, reals: Any, *given: Any) -> None:
-        record = columns_at(gpu, given[2:])
-        launch(write, runs.by_row, runs.state, ahead, *given[:2], table, record, reals)
+    def writes(table: Any, reals: Any, sizes: Any, boxes: Any, *columns: Any) -> None:
+        record = columns_at(gpu, columns)
+        launch(write, runs.by_row, runs.state, ahead, sizes, boxes, table, record, reals)
 
     reals = gpu.xp.empty((3, runs.count))
     runs.launch(("small columns", values.dtype, ahead), writes, table, reals, *columns)
@@ -139,6 +141,6 @@ class SortedValues:
     def quantiles(self, fraction: float) -> Any:
         """Return the value below which a fraction of each component's values lie, as float64."""
         quantiles = self._gpu.xp.empty(len(self._sizes))
-        given = self._runs.state, self._sizes, self._ends, self._keys, np.float64(fraction)
-        launch(self._write, self._runs.by_row, *given, quantiles)
+        values = self._sizes, self._ends, self._keys, np.float64(fraction)
+        launch(self._write, self._runs.by_row, self._runs.state, *values, quantiles)
         return quantiles

@@ -22,7 +22,6 @@ from conncomp.kernels.cuda.components.runs import (
     MOST_BLOCKS,
     WORDS,
     ComponentRuns,
-    RecordedCalls,
     grid_of_rows,
 )
 from conncomp.kernels.cuda.components.shapes import Shapes
@@ -37,7 +36,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Workspace, stream_key
+from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
@@ -165,7 +164,7 @@ class RecordedRuns:
         self._adding: TileSums | None = None  # what has started to add up tiles
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
-        self._calls = RecordedCalls(gpu)
+        self._calls = Recordings(gpu, self._stream)
         self._known: list[int] = []  # components and runs of the last call
 
     def start(self, labels: Any, sums: Sums | None = None) -> None:
@@ -205,10 +204,10 @@ class RecordedRuns:
                 return labels, self._background, rows, ComponentRuns(*given, tiles)
             self.start(labels)  # for what is said below
         assert self._recording is not None
-        self._calls.take_memory()
+        self._calls.ahead.allocate()
         *known, rows = self._recording.read_all(self._stream, self._state, runs.STATE_WORDS)
         if known != self._known:
-            self._calls.forget_memory()  # which is of others
+            self._calls.ahead.forget()  # which is of others
         self._known = known
         if rows > 0:
             self._rows_met = rows  # perhaps more than tiles had room for
@@ -228,9 +227,9 @@ class RecordedRuns:
         New columns are of as many components as the last call had, and are made while the GPU
         counts; if there are others, they are made anew.
         """
-        recordings, presumed = self._calls.recordings, self._known
-        counting, listing = self._recording, recordings.get(LISTING)
-        measuring = recordings.get(shapes.purpose_of(moments))
+        calls, presumed = self._calls, self._known
+        counting, listing = self._recording, calls.get(LISTING)
+        measuring = calls.get(shapes.purpose_of(moments))
         if not self._batched or counting is None or listing is None or measuring is None:
             return None
         if presumed[0] <= 0:
@@ -260,7 +259,7 @@ class RecordedRuns:
 
     def holds(self) -> bool:
         """Whether columns are made for as many components as there are; else `finish` again."""
-        self._calls.forget_memory()
+        self._calls.ahead.forget()
         tiles = self._adding
         if tiles is None:
             return True

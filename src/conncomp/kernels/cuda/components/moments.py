@@ -90,8 +90,8 @@ def weighted_moments(
 
     def launches(values: Any, boxes: Any, table: Any, about: Any) -> None:
         where = BOXES.of(gpu, entries=boxes, ndim=ndim)
-        described = runs.record, extent_of(gpu, lengths), values, where
-        launch(add, runs.in_turns(turns), *described, about, table)
+        runs_and_values = runs.record, extent_of(gpu, lengths), values, where
+        launch(add, runs.in_turns(turns), *runs_and_values, about, table)
 
     purpose = "weighted moments", values.dtype, about is None
     runs.launch(purpose, launches, values, boxes, table, about, memory=lengths)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Recording, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Recordings
 
@@ -27,43 +27,6 @@ TABLE = Struct("RunTable", "counts present ends in_block state entries", ("items
 RUNS = Struct("Runs", "entries ends state", ("elements", COUNT))
 
 
-class RecordedCalls:
-    """What calls of one kind leave to the next one: launches, by what they are for, and memory."""
-
-    def __init__(self, gpu: Gpu) -> None:
-        self.recordings = Recordings()
-        self._gpu, self._stream, self._xp = gpu, gpu.current_stream(), gpu.xp
-        self._asked: list[tuple[Any, Any]] = []
-        self._ahead: dict[tuple[Any, Any], list[Any]] = {}
-
-    def launch(
-        self, purpose: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
-    ) -> Recording:
-        """Launch, or replay, what calls do for a purpose, as `Recordings.launch`."""
-        return self.recordings.launch(self._gpu, self._stream, purpose, variable, launches, needed)
-
-    def take_memory(self) -> None:
-        """Make the arrays that the last call asked for, while the GPU is at work for this one."""
-        asked, self._asked = self._asked, []
-        self.forget_memory()
-        try:
-            for kind in asked:
-                self._ahead.setdefault(kind, []).append(self._xp.ndarray(*kind))
-        except MemoryError:  # this call may need less
-            self.forget_memory()
-
-    def forget_memory(self) -> None:
-        """Give back what nobody has asked for."""
-        self._ahead = {}
-
-    def new(self, shape: Any, dtype: Any) -> Any:
-        """Return an array that is yet to be written."""
-        kind = shape, dtype
-        self._asked.append(kind)
-        ahead = self._ahead.get(kind)
-        return ahead.pop() if ahead else self._xp.ndarray(shape, dtype)
-
-
 class ComponentRuns:
     """The runs of the components of labels, listed, and what is launched on them.
 
@@ -72,8 +35,8 @@ class ComponentRuns:
     `described` is the background, another negative number than labels if there is none; how many
     rows there may be; and the length of the lines of the array. `fields` are those of ``RunTable``,
     but for the entries, once ``list_present`` has filled what they point to; `known` is how many
-    components and runs there are. Calls of the same kind share `calls`; if there are `sums`, these
-    have listed the components, but no runs.
+    components and runs there are. Calls of the same kind share `calls`, by what launches are for;
+    if there are `sums`, these have listed the components, but no runs.
     """
 
     def __init__(
@@ -83,7 +46,7 @@ class ComponentRuns:
         described: tuple[int, int, int],
         fields: dict[str, Any],
         known: tuple[int, int],
-        calls: RecordedCalls | None = None,
+        calls: Recordings | None = None,
         sums: Any = None,
     ) -> None:
         self.count, total = known
@@ -91,7 +54,7 @@ class ComponentRuns:
         self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
         self.state = fields["state"]  # ``RunState``, as an array of int64
         self.by_row = gpu.grid(labels.size)  # of a kernel that goes through components
-        self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.new
+        self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.ahead.take
         self._entries = self.new(total, ENTRY)
         if total:
             self.launch(LISTING, partial(self._list, described), labels)

@@ -89,10 +89,10 @@ def measure_shapes(
         beside, further = (image,), words_of_small(ndim)
 
     def launches(table: Any, *arrays: Any) -> None:
-        given, described = arrays[: len(columns)], (runs.record, extent_of(gpu, lengths))
+        image = arrays[len(columns) :]
         launch(begin, runs.by_row, ndim, further, runs.state, table)
-        launch(measure, runs.in_turns(turns), *described, *arrays[len(columns) :], table)
-        record = Shapes(*given).struct(gpu)
+        launch(measure, runs.in_turns(turns), runs.record, extent_of(gpu, lengths), *image, table)
+        record = Shapes(*arrays[: len(columns)]).struct(gpu)
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
     table, kept = runs.new(rows * (words_of(ndim) + further), COUNT), (lengths, items)

@@ -12,10 +12,11 @@ from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.components import intensities
 from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
-from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, RecordedCalls, grid_of_rows
+from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
 from conncomp.kernels.cuda.launcher import COUNT, THREADS, Field, Gpu, Templates, ctype, launch
 from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.cuda.workspace import Recordings
 
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.components.runs import ComponentRuns
@@ -93,7 +94,7 @@ class TileSums:
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
         self._is_clear = True
-        self.calls = RecordedCalls(gpu)
+        self.calls = Recordings(gpu, self._stream)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady, self.is_told = (0, 0), False, False
 

@@ -36,8 +36,8 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     and numbers restart for each. Return the number of components of each item, int64 in
     `workspace`.
     """
-    count, kernels = len(labels), _ONE if items == 1 else _SEVERAL
-    if _are_few(count, items):
+    count, kernels = len(labels), _kernels_of(len(labels), items)
+    if kernels is _FEW:
         return _number_few(gpu, labels, first, workspace)
     roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, kernels)
     if count:
@@ -54,15 +54,16 @@ def chunks_of(words: int) -> tuple[int, int]:
     return chunk, -(-words // chunk)
 
 
-def modules_of(labels: Any) -> list[Module]:
-    """Return the modules that `number_roots` loads for one item."""
-    kernels = _FEW if _are_few(len(labels), 1) else _ONE
-    return [kernels.module(labels.dtype)] if len(labels) else []
+def modules_of(labels: Any, items: int) -> list[Module]:
+    """Return the modules that `number_roots` loads."""
+    return [_kernels_of(len(labels), items).module(labels.dtype)] if len(labels) else []
 
 
-def _are_few(count: int, items: int) -> bool:
-    """Whether each block numbers all words of roots itself."""
-    return 0 < count <= MOST_WORDS_IN_BLOCK * WORD and items == 1
+def _kernels_of(count: int, items: int) -> Templates:
+    """Return what numbers labels: `_FEW` where each block numbers all words of roots itself."""
+    if items > 1:
+        return _SEVERAL
+    return _FEW if 0 < count <= MOST_WORDS_IN_BLOCK * WORD else _ONE
 
 
 def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:

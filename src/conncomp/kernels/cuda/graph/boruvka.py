@@ -287,8 +287,8 @@ class ForestTask:
         else:
             self._launch("list_edges_of_forest", self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
-            given = self.count, self.arcs, self.ends[1], memory
-            self._launch("guess_giant_of_forest", (1, GUESSERS), *given)
+            targets = self.count, self.arcs, self.ends[1]
+            self._launch("guess_giant_of_forest", (1, GUESSERS), *targets, memory)
             by_stretch = self.gpu.grid(self.count, OUTSIDE_THREADS, SEEN_AT_ONCE)
             self._launch("list_edges_outside", by_stretch, *graph, memory)
             self._launch("list_edges_of_hubs", self.by_span, *graph, memory)

@@ -85,15 +85,15 @@ class GrowingForest:
         """Fill `connected` with whether ``u[i]`` and ``v[i]`` are; for the others see `unite`."""
         if len(u):
             *_, compare, _, _, _ = self._load(gpu, u)
-            given = len(u), len(self.parent), call, argument, u, v
-            launch(compare, _grid(gpu, len(u)), *given, self.parent, connected, self.refusal)
+            ends = len(u), len(self.parent), call, argument, u, v
+            launch(compare, _grid(gpu, len(u)), *ends, self.parent, connected, self.refusal)
 
     def list_roots(self, gpu: Gpu, call: int, argument: int, wanted: Any, roots: Any) -> None:
         """Fill `roots`, of the dtype of the parents, with the roots of `wanted`; see `unite`."""
         if len(wanted):
             *_, find, _, _ = self._load(gpu, wanted)
-            given = len(wanted), len(self.parent), call, argument, wanted
-            launch(find, _grid(gpu, len(wanted)), *given, self.parent, roots, self.refusal)
+            vertices = len(wanted), len(self.parent), call, argument, wanted
+            launch(find, _grid(gpu, len(wanted)), *vertices, self.parent, roots, self.refusal)
 
     def copy_roots(self, gpu: Gpu, labels: Any) -> None:
         """Fill `labels`, of int32 or int64, with the root of every vertex."""

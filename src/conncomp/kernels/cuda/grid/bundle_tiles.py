@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import WORDS
+from conncomp.kernels.cuda.core.numbering import WORDS, chunks_of
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import DType, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import THREADS, DType, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
@@ -39,34 +39,37 @@ class BundlePlan(NamedTuple):
     """What depends on the kind of a volume only.
 
     Kernels sample, label, join, write, and, for consecutive labels, settle; they take `shape`, a
-    ``RunShape``, and `parts` of a workspace, of which `choice` has whether they do.
+    ``RunShape``, and `parts` of a workspace, of which `choice` has whether they do. `chunked` is
+    that of the bricks.
     """
 
     module: Module
     shape: Any
     tiles: int
+    chunked: tuple[int, int]
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
-    def label(
-        self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct, by_chunk: Any, chunk: int
-    ) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
         """Find the components of a volume if its foreground has one value."""
         sample, label, join, _, *settle = gpu.load(*self.module)
-        given, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
-        described, components = (self.shape, memory["elsewhere"]), memory["components"]
-        kept, words = memory["kept"], ("roots_of_words", ENTRIES)
-        roots, entries = (memory[name] if settle else None for name in words)
-        launch(sample, (1, SAMPLING), *given, *described, components)
-        launch(label, by_tile, *given, labels, *described, kept, roots, entries)
-        launch(join, by_tile, labels, *described, kept)
+        rule_and_values, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
+        shape_and_choice, components = (self.shape, memory["elsewhere"]), memory["components"]
+        kept = memory["kept"]
+        roots, entries = (memory["roots_of_words"], memory[ENTRIES]) if settle else (None, None)
+        launch(sample, (1, SAMPLING), *rule_and_values, *shape_and_choice, components)
+        launch(label, by_tile, *rule_and_values, labels, *shape_and_choice, kept, roots, entries)
+        launch(join, by_tile, labels, *shape_and_choice, kept)
         for settle_roots in settle:
+            chunk, chunks = self.chunked
+            by_chunk = min(chunks, gpu.resident_threads), THREADS
             counts = chunk, memory["in_chunk"], components
-            launch(settle_roots, by_chunk, labels, *described, roots, entries, *counts)
+            launch(settle_roots, by_chunk, labels, *shape_and_choice, roots, entries, *counts)
 
-    def write(self, gpu: Gpu, labels: Any, memory: PlacedStruct, roots: Any, numbers: Any) -> None:
+    def after(self, gpu: Gpu, labels: Any, memory: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""
-        _, _, _, write, *_ = gpu.load(*self.module)
+        _, _, _, write, *settle = gpu.load(*self.module)
+        roots, numbers = (memory["roots_of_words"], memory["numbers"]) if settle else (None, None)
         between = memory["elsewhere"], memory["kept"], roots, numbers
         launch(write, (self.tiles, WRITING), labels, self.shape, *between, memory["components"])
 
@@ -82,4 +85,4 @@ def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -
     if consecutive:
         parts[ENTRIES] = words, WORDS
     module = (_NUMBERS if consecutive else _ROOTS).module()
-    return BundlePlan(module, run_tiles.shape_of(geometry), tiles, parts)
+    return BundlePlan(module, run_tiles.shape_of(geometry), tiles, chunks_of(words), parts)

@@ -10,7 +10,7 @@ import numpy as np
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.grid.run_tiles import words_of
-from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, described, inverse_of
+from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, inverse_of, item_fields
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
@@ -61,7 +61,7 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
 @lru_cache(maxsize=1024)
 def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], int]:
     """Return the fields of ``ItemTable``, and the threads of a block."""
-    words, fields = words_of(geometry.shape), described(geometry)
+    words, fields = words_of(geometry.shape), item_fields(geometry)
     table: dict[str, Any] = {
         "components": (geometry.items, COUNT),
         **fields,

@@ -43,7 +43,8 @@ class RowPlan(NamedTuple):
     """What depends on the kind of an image only.
 
     Kernels of `module` sample, label, join and follow; they take `shape`, a ``RowShape``, and
-    `parts` of a workspace. `words` have 32 elements of a row.
+    `parts` of a workspace, of which `choice` has whether they do. `words` have 32 elements of a
+    row.
     """
 
     module: Module
@@ -53,7 +54,7 @@ class RowPlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
-    def label(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
         """Label an image of many components of several values, if it is one."""
         sample, label, join, follow = gpu.load(*self.module)
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
@@ -66,8 +67,11 @@ class RowPlan(NamedTuple):
         by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
         launch(follow, by_word, labels, shape, by_rows, *between, *counted)
 
+    def after(self, gpu: Gpu, labels: Any, memory: PlacedStruct) -> None:
+        """Do nothing: the labels are written."""
 
-def plan_of(geometry: Geometry, links: Links) -> RowPlan | None:
+
+def plan_of(geometry: Geometry, links: Links, *_: Any) -> RowPlan | None:
     """Return how an image that may have sparse tiles is labelled by rows; None if it is not."""
     if links.value_type in LEFT_OUT or geometry.item_size < LEAST:
         return None

@@ -1,4 +1,4 @@
-"""The default for arrays on the GPU: drives ``tiled_bricks.cuh``."""
+"""The default for large arrays on the GPU: drives ``tiled_bricks.cuh``."""
 
 from __future__ import annotations
 
@@ -170,21 +170,16 @@ def fill_labels(
     of components are int64 in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
-    large = [of_large.module for of_large in (plan.by_rows, plan.by_bundles) if of_large]
-    gpu.load_at_once([*plan.modules, *large])
-    (label,), (join, *links), (write, *number) = (gpu.load(*module) for module in plan.modules)
+    gpu.load_at_once(plan.modules)
+    (label,), (join, *links), (write, *number), *_ = (gpu.load(*each) for each in plan.modules)
     memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = memory.struct
     roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
     tiles, values = plan.tiles, image.values
     for link in links:
         launch(link, gpu.grid(plan.bricks, LINK_THREADS), tiles, image.rule, values, table)
-    if plan.by_rows:
-        plan.by_rows.label(gpu, image, labels, memory)
-    chunk, chunks = plan.chunked
-    by_chunk = min(chunks, gpu.resident_threads), THREADS
-    if plan.by_bundles:
-        plan.by_bundles.label(gpu, image, labels, memory, by_chunk, chunk)
+    if plan.instead:
+        plan.instead.before(gpu, image, labels, memory)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -196,11 +191,13 @@ def fill_labels(
         launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
+        chunk, chunks = plan.chunked
+        by_chunk = min(chunks, gpu.resident_threads), THREADS
         launch(settle, gpu.grid(plan.bricks), tiles, labels, table)
         launch(gather, by_chunk, tiles, words, columns, chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, chunk, roots, in_chunk, numbers)
-    if plan.by_bundles:
-        plan.by_bundles.write(gpu, labels, memory, roots, numbers)
+    if plan.instead:
+        plan.instead.after(gpu, labels, memory)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
     return memory["components"]
 
@@ -208,22 +205,20 @@ def fill_labels(
 class Plan(NamedTuple):
     """What depends on the kind of an array only.
 
-    Kernels of the `modules` label tiles, join them, and write labels of a kind.
-    Images of many components of several values are labelled `by_rows`, volumes of one foreground
-    value `by_bundles`. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles` ``BrickTiles<rank, ...>``.
-    `words` counts those of the array and of a row, `words_of_item` those of an item that a block
-    numbers, or 0; `chunked` how many words' roots are counted together, and how many such chunks
-    there are. Grids are for all bricks,
-    and for those at borders, of which `border` has the number of tiles, and of bricks for each. An
-    array `joins` if elements of different tiles, or at the ends of an axis, may be neighbours.
-    `shared` is in bytes. `table` has the fields of ``BrickTable``, `by_word` further parts, those
-    of `BY_WORD`.
+    Kernels of the `modules` label tiles, join them, and write labels of a kind; the fourth are
+    those that label the array `instead` if they see that it suits them: launched `before` bricks,
+    which then return at once, and `after` them. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles`
+    ``BrickTiles<rank, ...>``. `words` counts those of the array and of a row, `words_of_item` those
+    of an item that a block numbers, or 0; `chunked` how many words' roots are counted together, and
+    how many such chunks there are. Grids are for all bricks, and for those at borders, of which
+    `border` has the number of tiles, and of bricks for each. An array `joins` if elements of
+    different tiles, or at the ends of an axis, may be neighbours. `shared` is in bytes. `table` has
+    the fields of ``BrickTable``, `by_word` further parts: those of `BY_WORD`, and of `instead`.
     """
 
     kind: _Names
-    modules: tuple[Module, Module, Module]
-    by_rows: row_tiles.RowPlan | None
-    by_bundles: bundle_tiles.BundlePlan | None
+    modules: tuple[Module, ...]
+    instead: row_tiles.RowPlan | bundle_tiles.BundlePlan | None
     rule: Any
     tiles: Any
     bricks: int
@@ -268,10 +263,8 @@ def plan_of(
     by_item = consecutive and items > 1 and LEAST_OF_ITEM <= of_item <= MOST_OF_ITEM
     chunked = chunks_of(words)
     sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
-    by_rows = row_tiles.plan_of(geometry, links) if sparse else None
-    described = geometry, links, index, consecutive
-    by_bundles = bundle_tiles.plan_of(*described) if fixed and not sparse else None
-    ahead = by_rows or by_bundles
+    plan_instead = row_tiles.plan_of if sparse else bundle_tiles.plan_of
+    instead = plan_instead(geometry, links, index, consecutive) if fixed else None
     table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (bricks * len(geometry.steps.backward), BITS),
@@ -282,22 +275,28 @@ def plan_of(
         "frame": (2 * tiles, np.dtype(links.value_type)) if by_value else None,
         "first_digit": None if by_value else (bricks * FIRST_DIGITS, BITS),
         "sparse": (tiles, SPARSE) if sparse else None,
-        "elsewhere": ahead.choice if ahead else None,
+        "elsewhere": instead.choice if instead else None,
         "components": (items, COUNT),
         "bricks": bricks,
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    arrays = items > 1, index, sparse or ahead is not None
-    kind = _named(compared, rank, logs if fixed else None, *arrays)
-    # Few blocks take tiles in turn where bricks may have nothing to do.
-    most = multiprocessors if by_bundles else tiles
+    may_be_sparse_or_elsewhere = sparse or instead is not None
+    kind = _named(
+        compared, rank, logs if fixed else None, items > 1, index, may_be_sparse_or_elsewhere
+    )
+    # Few blocks take tiles of volumes in turn where bricks may have nothing to do.
+    most = multiprocessors if instead and not sparse else tiles
     by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
     return Plan(
         kind,
-        _modules(rule.name, kind, (consecutive, by_item)),
-        by_rows,
-        by_bundles,
+        (
+            _LABEL.module(kind),
+            _JOIN.module(kind) if by_value else _LINK.module(rule.name, kind),
+            _WRITE[consecutive, by_item].module(kind),
+            *((instead.module,) if instead else ()),
+        ),
+        instead,
         rule.struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -310,16 +309,8 @@ def plan_of(
         (tiles, border),
         0 if sparse else of_tile * BRICK * NODE.itemsize,
         table,
-        {**dict(zip(BY_WORD, by_word, strict=False)), **(ahead.parts if ahead else {})},
+        {**dict(zip(BY_WORD, by_word, strict=False)), **(instead.parts if instead else {})},
     )
-
-
-def _modules(
-    rule: str, kind: _Names, numbering: tuple[bool, bool]
-) -> tuple[Module, Module, Module]:
-    """Return the modules that label tiles, join them, and write labels, as `_WRITE` numbers."""
-    join = _JOIN.module(kind) if kind.links == rule else _LINK.module(rule, kind)
-    return _LABEL.module(kind), join, _WRITE[numbering].module(kind)
 
 
 def _by_value(geometry: Geometry, links: Links) -> bool:

@@ -70,8 +70,8 @@ class _Plan(NamedTuple):
     """What depends on the kind of an array only.
 
     `tiles` is ``Tiling<rank, 0, GivenLogs>``; `sizes` count elements of the array, of an item, and
-    of a chunk whose roots are counted together. An array `joins` if elements
-    of different tiles, or at the ends of an axis, may be neighbours.
+    of a chunk whose roots are counted together. An array `joins` if elements of different tiles, or
+    at the ends of an axis, may be neighbours.
     """
 
     module: Module

@@ -56,7 +56,7 @@ SHARED_PERCENT = 50  # of a multiprocessor's memory, for all kernels
 FEW_TILES = 8
 QUAD, NODE = np.dtype(np.uint16), np.dtype(np.int32)
 
-# The fields that `described` has.
+# The fields that `item_fields` has.
 OF_ITEM = ("item_stride", COUNT), ("row_stride stride height width columns", NODE)
 TABLE = Struct(
     "QuadTable",
@@ -142,7 +142,7 @@ def plan_of(geometry: Geometry, index: DType, multiprocessors: int, consecutive:
             "parent": (words * WORD, NODE),
             **{name: part if name in PARTS[kind] else None for name, part in of_words.items()},
             "components": (items, COUNT),
-            **described(geometry),
+            **item_fields(geometry),
             "tiles_of_row": tiles_of_row,
             "tiles_of_item": bands * tiles_of_row,
             "inverse_of_row": inverse_of(tiles_of_row),
@@ -150,7 +150,7 @@ def plan_of(geometry: Geometry, index: DType, multiprocessors: int, consecutive:
     )
 
 
-def described(geometry: Geometry) -> dict[str, int]:
+def item_fields(geometry: Geometry) -> dict[str, int]:
     """Return the fields of items of two axes in a kernel's table."""
     (height, width), strides = geometry.shape, geometry.value_strides
     lengths = {"height": height, "width": width, "columns": -(-width // WORD)}

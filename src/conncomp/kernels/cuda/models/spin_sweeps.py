@@ -131,6 +131,4 @@ class SpinSweeps(Sweeps):
             (kernel,) = _IN_CLUSTER.load(gpu, axes, parts)
             gpu.allow_cluster(kernel)
             return kernel
-        (kernel,) = _IN_GRID.load(gpu, axes, self._by_warp)
-        # Whatever other streams do, blocks that wait for each other start together.
-        return kernel if parts == 1 else gpu.together(kernel)
+        return gpu.together(_IN_GRID.one(gpu, axes, self._by_warp), parts)

@@ -88,8 +88,8 @@ def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) ->
         for axis, length in enumerate(image.shape):
             by_row = gpu.grid(image.size // length, ROW_THREADS)
             for direction in (1, -1) if length > 1 else ():
-                described = image.grid, image.rule, np.int32(axis), np.int32(direction)
-                launch(along, by_row, *described, image.values, roots, last_change, number)
+                rule_and_way = image.grid, image.rule, np.int32(axis), np.int32(direction)
+                launch(along, by_row, *rule_and_way, image.values, roots, last_change, number)
 
     sweep_until_settled(sweep, last_change, SMALL_BATCH)
 
@@ -111,8 +111,8 @@ def fill_by_equivalence(
     references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
     by_block, by_cell = _by_block(gpu, image, block, cells), gpu.grid(image.size)
     blocks = BLOCKS[image.rank].pack({"grid": image.grid, "width": width, "height": height})
-    arrays = blocks, image.rule, image.values, roots, references
-    launch(start, by_block, *arrays, last_change)
+    cells_and_roots = blocks, image.rule, image.values, roots, references
+    launch(start, by_block, *cells_and_roots, last_change)
     stores = int(lower == "store")
     sweep_of_blocks = None
     if first == "blocks":
@@ -122,7 +122,7 @@ def fill_by_equivalence(
         if number == 0 and sweep_of_blocks:
             sweep_of_blocks(number)
             return
-        launch(scan, by_block, *arrays, stores, last_change, number)
+        launch(scan, by_block, *cells_and_roots, stores, last_change, number)
         cells_and_labels = image.size, roots, references, last_change, number
         launch(analyse, by_cell, *cells_and_labels)
         launch(relabel, by_cell, *cells_and_labels)
@@ -137,9 +137,9 @@ def _start(
     start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
     (last_change,) = memory.take(gpu, LAST_CHANGE)
     by_block = _by_block(gpu, image, block, cells)
-    described = image.grid, image.rule, *map(np.int32, block), image.values
-    launch(start, by_block, *described, roots, last_change)
-    return last_change, sweep, by_block, *described
+    image_args = image.grid, image.rule, *map(np.int32, block), image.values
+    launch(start, by_block, *image_args, roots, last_change)
+    return last_change, sweep, by_block, *image_args
 
 
 def _sweep_in_blocks(
@@ -147,10 +147,10 @@ def _sweep_in_blocks(
 ) -> Callable[[int], None]:
     """Return what launches the sweep of a number; `roots` must be started."""
     _, propagate = IN_BLOCKS.load(gpu, image.rule_name, image.rank, roots.dtype)
-    described = image.grid, image.rule, *map(np.int32, block), image.values
+    image_args = image.grid, image.rule, *map(np.int32, block), image.values
     shared = block[0] * block[1] * (roots.dtype.itemsize + LINK_BYTES)
     by_block = _by_block(gpu, image, block, cells)
-    return partial(launch, propagate, by_block, *described, roots, last_change, shared=shared)
+    return partial(launch, propagate, by_block, *image_args, roots, last_change, shared=shared)
 
 
 def _by_block(gpu: Gpu, image: Image, block: Block, cells: int) -> tuple[int, int]:

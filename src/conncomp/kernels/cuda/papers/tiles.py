@@ -70,8 +70,8 @@ def fill_roots(
     sites: int | str | None = None,
     trees: str | None = None,
     paths: str | None = None,
-) -> int:
-    """Fill `roots`; return how many sweeps of relaxation changed a label.
+) -> None:
+    """Fill `roots` with the root of each site's component.
 
     Only ``merge="relaxation"`` waits for the GPU; "sewing" can be captured in a CUDA graph. Images
     have up to three axes longer than 1.
@@ -84,11 +84,11 @@ def fill_roots(
     start, label, *across, flatten = _KERNELS[sewing].load(gpu, *kind)
 
     width, height = START_BLOCK
-    described = image.grid, image.rule
+    grid_and_rule = image.grid, image.rule
     shape = np.int32(width), np.int32(height)
     by_block = image.blocks(gpu, width, height, width * height)
     last_change, *memory = _take_memory(gpu, image, roots.dtype, workspace, side, sewing)
-    launch(start, by_block, *described, *shape, image.values, roots, last_change)
+    launch(start, by_block, *grid_and_rule, *shape, image.values, roots, last_change)
 
     by_tile = image.blocks(gpu, side, side, threads)
     variant: tuple[bool, ...] = ()
@@ -97,10 +97,9 @@ def fill_roots(
     elif local == "union-find":
         variant = trees != "index", paths == "compressed"
     arguments = np.int32(log), *map(np.bool_, variant), image.values, roots
-    launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
+    launch(label, by_tile, *grid_and_rule, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
     by_site = gpu.grid(image.size)
-    relaxations = 0
     if sewing == "sewing":
         _sew(gpu, image, roots, side, across[0], JUMPS[paths])
     elif sewing == "by size":
@@ -110,11 +109,10 @@ def fill_roots(
         for group, seams in _levels(image, side):
             groups = image.items * prod(-(-length // group) for length in image.shape)
             arguments = seams, group, compresses, image.values, *memory, roots
-            launch(sew, (gpu.blocks(groups, 1), WARP), *described, *arguments)
+            launch(sew, (gpu.blocks(groups, 1), WARP), *grid_and_rule, *arguments)
     elif memory:
-        relaxations = _relax(gpu, image, roots, side, across, last_change, *memory)
+        _relax(gpu, image, roots, side, across, last_change, *memory)
     launch(flatten, by_site, image.size, *(memory if sewing == "by size" else ()), roots)
-    return relaxations
 
 
 def _take_memory(
@@ -138,8 +136,8 @@ def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> 
 
 def _relax(
     gpu: Gpu, image: Image, roots: Any, side: int, kernels: Any, last_change: Any, pairs: Any
-) -> int:
-    """Lower labels at the ends of bonds between tiles until none changes; return the sweeps."""
+) -> None:
+    """Lower labels at the ends of bonds between tiles until none changes."""
     prepare, relax = kernels
     planes, neighbours = _planes(image, side), _crossing_neighbours(image)
     total = _seam_sites(image, planes)
@@ -151,7 +149,7 @@ def _relax(
     def sweep(number: int) -> None:
         launch(relax, by_pair, count, pairs, roots, last_change, number)
 
-    return sweep_until_settled(sweep, last_change)
+    sweep_until_settled(sweep, last_change)
 
 
 def waits(options: Mapping[str, Any]) -> bool:
