@@ -37,7 +37,7 @@ struct EdgeBonds {
   int32_t coupling_of(int64_t edge) const { return coupling == nullptr ? kWhole : coupling[edge]; }
 };
 
-// Access is Shared where other threads change other bits of the word.
+// Access is Concurrent where other threads change other bits of the word.
 template <class Access = Exclusive> inline bool is_down(const Bits64* spins, int64_t vertex) {
   return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }

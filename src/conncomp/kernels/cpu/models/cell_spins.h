@@ -97,18 +97,18 @@ template <class Index> class CellClusters : public RunClusters<Index> {
       const RunForest<Index> forest(lattice_, memory_, strip.replica);
       const RunsBeside<Index> runs(cells_, forest, site / cells_.row_sites(), 0);
       Index* const parent = forest.parents();
-      const Index chosen = find<Shared>(parent, runs.run_of(site % cells_.row_sites()));
+      const Index chosen = find<Concurrent>(parent, runs.run_of(site % cells_.row_sites()));
       const Bits64* const old = replicas_.spins(words_, strip.replica);
       Bits64* const spins = replicas_.spins(new_words, strip.replica);
       for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
         for (int64_t word = begin * lattice_.columns(); word < end * lattice_.columns(); ++word) {
           Bits64 changes = 0;
           const Index run = forest.before(word);
-          bool before = word % lattice_.columns() != 0 && find<Shared>(parent, Index(run - 1)) == chosen;
+          bool before = word % lattice_.columns() != 0 && find<Concurrent>(parent, Index(run - 1)) == chosen;
           int rank = 0;
           if (before) changes = 1;
           for_each_bit(forest.start(word), [&](int p) {
-            const bool flipped = find<Shared>(parent, Index(run + rank++)) == chosen;
+            const bool flipped = find<Concurrent>(parent, Index(run + rank++)) == chosen;
             changes ^= Bits64(flipped != before) << p;
             before = flipped;
           });
@@ -297,10 +297,10 @@ class CellEngine {
         sum += std::popcount(satisfied(words, replica, word, kind));
       const int64_t ones = std::popcount(replicas_.spins(words, replica)[word.place.word]);
       int64_t* const measured = record + replica * (kCounts + cells_.lattice.states);
-      Shared::fetch_add(measured + kSatisfied, sum);
-      Shared::fetch_add(
+      Concurrent::fetch_add(measured + kSatisfied, sum);
+      Concurrent::fetch_add(
           measured + kCounts, int64_t(std::popcount(cells_.lattice.sites_of(word.place.column))) - ones);
-      Shared::fetch_add(measured + kCounts + 1, ones);
+      Concurrent::fetch_add(measured + kCounts + 1, ones);
     });
   }
 

@@ -142,7 +142,7 @@ template <class Kind> class EdgeSpinsOf final : public EdgeSpins {
       void* spins) const override {
     Spin* const own = at(spins, replica);
     for (int64_t k = 0; k < together.count; ++k)
-      offer_vertex<Shared>(kind_, update, draws, own, together.vertices[k]);
+      offer_vertex<Concurrent>(kind_, update, draws, own, together.vertices[k]);
   }
 
  private:
@@ -162,7 +162,7 @@ template <class Kind> class EdgeSpinsOf final : public EdgeSpins {
       for (int plane = 0; plane < kind_.planes; ++plane)
         to[plane * kind_.words + word] = spins[plane * kind_.words + word] & ~flips;
       for_each_bit(flips, [&](int p) {
-        const int64_t vertex = word * kWordSites + p, root = find<Shared>(words.parent, int32_t(vertex));
+        const int64_t vertex = word * kWordSites + p, root = find<Concurrent>(words.parent, int32_t(vertex));
         const int old = kind_.state(spins, vertex);
         const Bits64 state = Bits64(kind_.new_state(move, draws, root, words.chosen, old));
         for (int plane = 0; plane < kind_.planes; ++plane)

@@ -80,14 +80,14 @@ class EdgeEngine {
     draw(update, kEdgeBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
       int32_t* const parent = parents(forest, replica);
       for (int64_t k = 0; k < count; ++k)
-        if (is[k]) unite<Shared>(parent, edges_.u[first + k], edges_.v[first + k]);
+        if (is[k]) unite<Concurrent>(parent, edges_.u[first + k], edges_.v[first + k]);
     });
     if (chosen) parallel_for(replicas_.count, [&](int64_t replica) { choose(forest, update, replica); });
     draw(update, kGhostBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
       for (int64_t k = 0; k < count; ++k) {
         if (!is[k]) continue;
-        const int32_t root = find<Shared>(parents(forest, replica), int32_t(first + k));
-        Shared::fetch_or(stays(forest, replica) + root / kWordSites, Bits64(1) << root % kWordSites);
+        const int32_t root = find<Concurrent>(parents(forest, replica), int32_t(first + k));
+        Concurrent::fetch_or(stays(forest, replica) + root / kWordSites, Bits64(1) << root % kWordSites);
       }
     });
     for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
@@ -184,8 +184,8 @@ class EdgeEngine {
             body(replica, begin, count, is);
           }
           if (update.record == nullptr) return;
-          if (kind_->is_counted()) Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
-          if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
+          if (kind_->is_counted()) Concurrent::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
+          if (!ghosts) Concurrent::fetch_add(record_of(update, replica) + kActive, active);
         });
   }
   static void draw_piece(const EdgeUpdate& update, const SpinsOfReplica& of, Purpose purpose, int64_t first,
@@ -206,7 +206,7 @@ class EdgeEngine {
         poll(kTogether);
         sum += kind_->energy(of, edges_, ghosts, begin, std::min(kTogether, end - begin));
       }
-      Shared::fetch_add(record_of(update, replica) + kSatisfied, sum);
+      Concurrent::fetch_add(record_of(update, replica) + kSatisfied, sum);
     });
   }
   void count_spins(const EdgeUpdate& update) const {
@@ -218,7 +218,7 @@ class EdgeEngine {
         kind_->count_word(of, begin, counts.data());
       }
       for (size_t k = 0; k < counts.size(); ++k)
-        Shared::fetch_add(record_of(update, replica) + kCounts + k, counts[k]);
+        Concurrent::fetch_add(record_of(update, replica) + kCounts + k, counts[k]);
     });
   }
 
@@ -235,7 +235,7 @@ class EdgeEngine {
   void choose(EdgeForest& forest, const EdgeUpdate& update, int64_t replica) const {
     const Draws draws = replicas_.draws(replica, update.step);
     const auto vertex = int32_t(below(half(draws(kChosenSite, 0), 0), Bits64(vertices())));
-    const int32_t root = find<Shared>(parents(forest, replica), vertex);
+    const int32_t root = find<Concurrent>(parents(forest, replica), vertex);
     stays(forest, replica)[root / kWordSites] &= ~(Bits64(1) << root % kWordSites);
   }
 
@@ -244,7 +244,7 @@ class EdgeEngine {
     const Bits64* const stay = stays(forest, replica);
     Bits64 flips = 0;
     for_each_vertex(word, [&](int32_t vertex) {
-      const int32_t root = find<Shared>(parent, vertex);
+      const int32_t root = find<Concurrent>(parent, vertex);
       if (flatten) forest.size[replica * vertices() + vertex] = 0;
       flips |= Bits64(~stay[root / kWordSites] >> root % kWordSites & 1) << vertex % kWordSites;
     });
@@ -256,7 +256,7 @@ class EdgeEngine {
       int32_t* const size = forest.size.data() + replica * vertices();
       for (int64_t word = begin; word < end; ++word)
         for_each_vertex(word, [&](int32_t vertex) {
-          Shared::fetch_add(size + find<Shared>(parents(forest, replica), vertex), 1);
+          Concurrent::fetch_add(size + find<Concurrent>(parents(forest, replica), vertex), 1);
         });
     });
     for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {

@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       const Bits64 active = starts[(kind + 1) * words + number];
       if (active == 0) continue;
       for_each_followed(cells, starts, word, other_sites(cells, word, kind), active,
-          [&](int64_t u, int64_t d) { unite<Shared>(forest, Index(u), Index(d)); });
+          [&](int64_t u, int64_t d) { unite<Concurrent>(forest, Index(u), Index(d)); });
     }
   }
 }
@@ -159,9 +159,10 @@ __global__ void __launch_bounds__(kSpinThreads)
     const SitesOfWarp sites(lattice, word);
     for (int k = 0; k < SitesOfWarp::kEach; ++k) {
       if (!(starts[word] >> sites.bit(k) & 1)) continue;
-      const Index site = Index(sites.site(k)), root = find<Shared>(parent, site);
+      const Index site = Index(sites.site(k)), root = find<Concurrent>(parent, site);
       if (root == site) continue;
-      if (const Index count = Shared::load(size + site); count != 0) Shared::fetch_add(size + root, count);
+      if (const Index count = Concurrent::load(size + site); count != 0)
+        Concurrent::fetch_add(size + root, count);
     }
   });
 }
@@ -201,14 +202,14 @@ __global__ void __launch_bounds__(kSpinThreads)
     const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(lattice.sites()))),
                   row = site / lattice.length[kRowAxis], at = site % lattice.length[kRowAxis];
     const Bits64 start = starts[row * lattice.columns() + at / kWordSites];
-    flipped = find<Shared>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
+    flipped = find<Concurrent>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
   }
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(lattice, word);
     const Bits64 runs = starts[word];
     const Bits64 changed = sites.gather([&](int k) {
       if (!(runs >> sites.bit(k) & 1)) return false;
-      const Index root = find<Shared>(parent, Index(sites.site(k)));
+      const Index root = find<Concurrent>(parent, Index(sites.site(k)));
       return chosen ? root == flipped : (draw_coins(draws, root / kWordSites) >> root % kWordSites & 1) != 0;
     });
     // What a run's first site does, all its sites do.

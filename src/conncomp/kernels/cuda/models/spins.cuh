@@ -63,7 +63,7 @@ struct Records {
   int64_t length;
 
   void add(int64_t replica, int field, int64_t count) const {
-    if (count != 0) Shared::fetch_add(record + replica * length + field, count);
+    if (count != 0) Concurrent::fetch_add(record + replica * length + field, count);
   }
   // Adds the sum over the threads of the block, all of which call.
   void add_block(int64_t replica, int field, int64_t count) const {
@@ -74,7 +74,7 @@ struct Records {
   void raise(int64_t replica, int field, int64_t number) const {
     number = warp_largest(number);
     int64_t* const most = record + replica * length + field;
-    if (lane() == 0 && number > Shared::load(most)) Shared::fetch_max(most, number);
+    if (lane() == 0 && number > Concurrent::load(most)) Concurrent::fetch_max(most, number);
   }
 };
 
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(kSpinThreads) update_class(
   const auto state_at = [&](const SpinAt& at) {
     int state = 0;
     for (int k = 0; k < lattice.planes; ++k)
-      state |= int(Shared::load(spins + k * words + at.word) >> at.bit & 1) << k;
+      state |= int(Concurrent::load(spins + k * words + at.word) >> at.bit & 1) << k;
     return state;
   };
   replicas.for_each_word([&](int64_t word) {
@@ -255,7 +255,8 @@ __global__ void __launch_bounds__(kSpinThreads) update_class(
       if (half(drawn, 0) >= acceptance[lost > 0 ? lost : 0]) continue;
       for (int k = 0; k < lattice.planes; ++k)
         if ((old ^ offered) >> k & 1)
-          Shared::store(spins + k * words + word, Shared::load(spins + k * words + word) ^ Bits64(1) << bit);
+          Concurrent::store(
+              spins + k * words + word, Concurrent::load(spins + k * words + word) ^ Bits64(1) << bit);
     }
   });
 }
@@ -271,8 +272,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   spins = replicas.at_replica(spins, lattice.words());
   replicas.for_each(pairs_of(lattice.words()), [&](int64_t pair) {
     offer_pair<axes, whole>(
-        lattice, offer, pair, {0, lattice.words()}, [&](int64_t word) { return Shared::load(spins + word); },
-        [&](int64_t word, Bits64 bits) { Shared::store(spins + word, bits); });
+        lattice, offer, pair, {0, lattice.words()},
+        [&](int64_t word) { return Concurrent::load(spins + word); },
+        [&](int64_t word, Bits64 bits) { Concurrent::store(spins + word, bits); });
   });
 }
 

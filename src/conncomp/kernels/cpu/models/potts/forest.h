@@ -116,7 +116,7 @@ template <class Index> class RunForest {
   }
   // Unites runs of any slabs, and reports which is no root any more: only by such paths lead to other slabs.
   void sew(Index u, Index d, auto& unions) const {
-    hook<Shared>(parent_, root_apart(u), root_apart(d), unions);
+    hook<Concurrent>(parent_, root_apart(u), root_apart(d), unions);
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }
@@ -164,7 +164,7 @@ template <class Index> class RunForest {
         [&](int64_t i) { sew(contact_roots_[i].first, contact_roots_[i].second, unions); });
     contact_roots_.clear();
   }
-  Index root_apart(Index run) const { return find<Shared, Jump::kNone>(parent_, run); }
+  Index root_apart(Index run) const { return find<Concurrent, Jump::kNone>(parent_, run); }
   Index root_of(Index run) const {
     Index root = parent_[run];
     for (Index next; (next = parent_[root]) != root;) root = next;

@@ -70,9 +70,9 @@ template <class Index> class StripFlip {
     Index* const parent = forest_.parents();
     for_each_in(0, int64_t(runs.size()), [&](int64_t i) {
       Index root = runs[i], entry;
-      while ((entry = Shared::load(parent + root)) >= 0 && entry != root) root = entry;
-      if (entry == root) Shared::store(parent + root, entry = state_elsewhere(root));
-      Shared::store(parent + runs[i], entry);
+      while ((entry = Concurrent::load(parent + root)) >= 0 && entry != root) root = entry;
+      if (entry == root) Concurrent::store(parent + root, entry = state_elsewhere(root));
+      Concurrent::store(parent + runs[i], entry);
     });
   }
 
@@ -131,7 +131,7 @@ template <class Index> class StripFlip {
     decisions_.resize(count);
     draw_all(draws_, kCluster, sites_.data(), count, states_.data(), decisions_.data());
     for (int64_t k = 0; k < count; ++k) {
-      Shared::store(entry + runs_[k], ~Index(below(states_[k], Bits64(lattice_.states))));
+      Concurrent::store(entry + runs_[k], ~Index(below(states_[k], Bits64(lattice_.states))));
     }
   }
 
@@ -176,13 +176,13 @@ template <class Index> class StripFlip {
       const Index state = entry == run     ? ~Index(coins_.from(run - begin) & 1)
                           : entry < first_ ? state_elsewhere(entry)
                                            : parent[entry];
-      Shared::store(parent + run, state);
+      Concurrent::store(parent + run, state);
     }
   }
 
   Index state_elsewhere(Index run) const {
     for (Index entry;; run = entry) {
-      entry = Shared::load(forest_.parents() + run);
+      entry = Concurrent::load(forest_.parents() + run);
       if (entry < 0) return entry;
       if (entry == run) return ~Index(draw_any_state(draws_, site_of(run), lattice_.states));
     }
@@ -244,7 +244,7 @@ template <class Index> class RunClusters {
     each_run([](Index* parent, Index run) { flatten_entry(parent, run); });
     each_run([](Index* parent, Index run) { parent[run] = parent[run] == run ? ~Index(0) : parent[run]; });
     strips_.for_each([&](const Strip& strip) {
-      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Shared>(strip);
+      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Concurrent>(strip);
     });
     parallel_for(strips_.count, [&](int64_t piece) {
       ClusterTally tally;

@@ -46,7 +46,7 @@ template <class Index> class SeamBonds {
     };
     const auto unite_bonds = [&](int64_t piece, const auto& unite) {
       const auto key_of = [&, parent = parents(piece), replica = strips_[piece].replica](Index run) {
-        return SeamWindings::key_of(replica, int64_t(find<Shared>(parent, run)));
+        return SeamWindings::key_of(replica, int64_t(find<Concurrent>(parent, run)));
       };
       for_each_in(0, int64_t(bonds_[piece].size()), [&](int64_t i) {
         const SeamBond<Index>& bond = bonds_[piece][i];
@@ -60,7 +60,7 @@ template <class Index> class SeamBonds {
     });
     parallel_for(strips_.count, [&](int64_t piece) {
       for_each_in(0, int64_t(bonds_[piece].size()), [&, parent = parents(piece)](int64_t i) {
-        unite<Shared>(parent, bonds_[piece][i].last, bonds_[piece][i].first);
+        unite<Concurrent>(parent, bonds_[piece][i].last, bonds_[piece][i].first);
       });
     });
   }
