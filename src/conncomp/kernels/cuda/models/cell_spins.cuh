@@ -17,8 +17,8 @@ constexpr int kTileRows = 64, kCellThreads = kTileRows;
 constexpr int kNodeRow = kWordSites + 2;  // of two rows' nodes no two beside each other are in one bank
 
 // What threads count of bonds, of spins that are 1, and of sites.
-struct CellCounts {
-  int64_t satisfied, active, ones, sites;
+struct CellCounts : BondCounts {
+  int64_t ones, sites;
 
   void add_block(const Records& records, int64_t replica) const {
     if (records.record == nullptr) return;
@@ -227,27 +227,17 @@ __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
         const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records) {
   const Lattice& lattice = replicas.lattice;
-  const Draws draws = replicas.draws();
-  const int64_t replica = replicas.replica(), words = lattice.words();
-  const bool draws_bonds = bonds != nullptr;
-  const Bits64 active_with = draws_bonds ? probability[replica] : 0;
-  spins = replicas.at_replica(spins, words);
-  if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
+  spins = replicas.at_replica(spins, lattice.words());
   CellCounts counts{};
-  replicas.for_each_word_of_bonds([&](int64_t number, int kind) {
+  draw_words_of_bonds(replicas, 0, probability, bonds, counts, [&](int64_t number, int kind) {
     const CellWord word{place_of(lattice, number), 0};
-    const Bits64 equal = satisfied_by(cells, spins, word, other_sites(cells, word, kind));
-    counts.satisfied += __popcll(equal);
-    if (draws_bonds) {
-      const Bits64 drawn = bernoulli(draws, Bits64(number), kind, active_with, equal);
-      counts.active += __popcll(drawn);
-      bonds[kind * words + number] = drawn;
+    if (kind == 0) {
+      counts.ones += __popcll(spins[number]);
+      counts.sites += __popcll(lattice.sites_of(word.place.column));
     }
-    if (kind != 0) return;
-    counts.ones += __popcll(spins[number]);
-    counts.sites += __popcll(lattice.sites_of(word.place.column));
+    return satisfied_by(cells, spins, word, other_sites(cells, word, kind));
   });
-  counts.add_block(records, replica);
+  counts.add_block(records, replicas.replica());
 }
 
 }
