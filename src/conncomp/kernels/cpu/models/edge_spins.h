@@ -11,7 +11,7 @@
 #include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/edge_kinds.h"
-#include "cpu/models/potts/record.h"
+#include "cpu/models/record.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -177,8 +177,7 @@ class EdgeEngine {
             int32_t weights[kTogether];
             uint8_t is[kTogether];
             const SpinsOfReplica of = of_replica(update, replica);
-            satisfied += ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
-                                : kind_->weigh(of, edges_, begin, count, weights);
+            satisfied += kind_->weigh(of, edges_, ghosts, begin, count, weights);
             draw_piece(update, of, purpose, begin, count, weights, is);
             for (int64_t k = 0; k < count; ++k) active += is[k];
             body(replica, begin, count, is);

@@ -91,8 +91,7 @@ __global__ void __launch_bounds__(kSpinThreads) draw_ghosts(Replicas replicas, D
   const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
                         const GlassTemperature& temperature) {
     for (int k = 0; k < count; ++k) {
-      const int32_t field = edges.bonds.field[first + k],
-                    weight = kind.ghost_weight(move, spins, first + k, field);
+      const int32_t field = edges.bonds.field[first + k], weight = kind.weight(move, spins, first + k, field);
       if constexpr (Kind::kCounted) satisfied += kind.satisfied(weight, spins, first + k, field);
       if (parent == nullptr || !edges.active(weight, numbers, k, temperature)) continue;
       const int32_t root = find<Concurrent>(parent, int32_t(first + k));

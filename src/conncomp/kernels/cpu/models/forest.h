@@ -4,6 +4,8 @@
 // starts. Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
 #pragma once
 
+#include <optional>
+
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/run_forest.h"
@@ -20,6 +22,22 @@ template <class Index> struct ForestMemory {
       : start(replicas.count * replicas.lattice.words()),
         before(replicas.count * replicas.lattice.words()),
         parent(replicas.count * replicas.lattice.sites()) {}
+};
+
+// Forests of either width, made where first asked for; a call takes them while it works, so that no two calls
+// have the same.
+struct ForestMemories {
+  std::optional<ForestMemory<int32_t>> narrow;
+  std::optional<ForestMemory<int64_t>> wide;
+
+  // Calls body(memory) with an Index as narrow as the sites of a replica allow.
+  void use(const LatticeReplicas& replicas, auto&& body) {
+    const auto use_one = [&](auto& memory) {
+      if (!memory) memory.emplace(replicas);
+      body(*memory);
+    };
+    replicas.lattice.sites() < (int64_t(1) << 31) ? use_one(narrow) : use_one(wide);
+  }
 };
 
 struct RowBefore {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cpu/models/draws.h"
-#include "cpu/models/potts/forest.h"
-#include "cpu/models/potts/record.h"
+#include "cpu/models/forest.h"
+#include "cpu/models/record.h"
 
 namespace conncomp {
 
@@ -285,6 +285,35 @@ template <class Index> class RunClusters {
     std::vector<Index> runs;
     void united(Index run) { runs.push_back(run); }
   };
+
+  // Calls body(piece, forest, tally) for each strip, in parallel, and records what the tally counts.
+  void for_each_strip(auto&& body) {
+    parallel_for(strips_.count, [&](int64_t piece) {
+      const int64_t replica = strips_[piece].replica;
+      RunForest<Index> forest(lattice_, memory_, replica);
+      SpinTally tally(lattice_);
+      body(piece, forest, tally);
+      if (record_) tally.add_to(record_of(replica));
+    });
+  }
+  // Makes and unites the runs of a strip. draw(begin, end) returns the active bonds along a few rows, and
+  // join(place, word, closes) unites a row, whose bonds are from `word` on, with those of the slab before it.
+  void make_runs(int64_t piece, RunForest<Index>& forest, auto&& draw, auto&& join) {
+    const Strip strip = strips_[piece];
+    const int64_t columns = lattice_.columns(), last_site = (lattice_.length[kRowAxis] - 1) % kWord;
+    Index next = first_run(strip);
+    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+      const Bits64* const along = draw(begin, end);
+      int64_t word = 0;
+      for (RowPlace place(lattice_, begin); place.row < end; place.advance(lattice_), word += columns) {
+        const Index first = next;
+        next = forest.begin_row(lattice_, place.row, along + word, first);
+        join(place, word, bool(along[word + columns - 1] >> last_site & 1));
+        forest.shorten(first, next);
+      }
+    });
+    end_[piece] = next;
+  }
 
   Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
   int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
