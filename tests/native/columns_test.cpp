@@ -230,7 +230,7 @@ void test_changing_labels() {
   std::thread other([&labels] {
     for (int turn = 0; turn < 20; ++turn)
       for (size_t i = 0; i < labels.size(); ++i)
-        Shared::store(&labels[i], turn % 2 ? int32_t(i % 7) : int32_t(-1 - int(i)));
+        Concurrent::store(&labels[i], turn % 2 ? int32_t(i % 7) : int32_t(-1 - int(i)));
   });
 #ifndef __SANITIZE_THREAD__  // which minds that whole lines are copied
   std::vector<int64_t> numbers(rows * 16);

@@ -486,8 +486,8 @@ template <class Index> void test_copy_of_two_moments() {
   std::vector<Index> parent(8), copy(8);
   start_forest(8, parent.data());
   start_forest(8, copy.data());
-  unite<Shared>(parent.data(), Index(5), Index(7));
-  unite<Shared>(parent.data(), Index(2), Index(5));
+  unite<Concurrent>(parent.data(), Index(5), Index(7));
+  unite<Concurrent>(parent.data(), Index(2), Index(5));
   copy[7] = 2;
   follow_unions(parent.data(), 8, copy.data());
   check(copy == std::vector<Index>{0, 1, 2, 3, 4, 2, 6, 2}, "a copy that follows unions");

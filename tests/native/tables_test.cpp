@@ -27,7 +27,7 @@ template <int kWords> struct WordBatch {
   }
   WordColumn<kWords> column() const { return {words.data()}; }
   void spoil() {
-    for (uint64_t& word : words) Shared::store(&word, uint64_t(draw(0, 3)));
+    for (uint64_t& word : words) Concurrent::store(&word, uint64_t(draw(0, 3)));
   }
 };
 struct ByteBatch {
@@ -41,7 +41,7 @@ struct ByteBatch {
   }
   ByteColumn column() const { return {bytes.data(), ends.data(), int64_t(bytes.size())}; }
   void spoil() {
-    for (int64_t& end : ends) Shared::store(&end, int64_t(draw(-9, 9)));
+    for (int64_t& end : ends) Concurrent::store(&end, int64_t(draw(-9, 9)));
   }
 };
 

@@ -18,7 +18,7 @@ decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, auto
     if (narrow && indices.dtype() == nb::dtype<int32_t>()) return nullptr;
     copy = Buffer<int64_t>(vertices + 1);
     without_gil([=, to = copy.data()] {
-      for_each_index(vertices + 1, [=](int64_t v) { to[v] = Shared::load(pointers + v); });
+      for_each_index(vertices + 1, [=](int64_t v) { to[v] = Concurrent::load(pointers + v); });
     });
     return copy.data();
   });

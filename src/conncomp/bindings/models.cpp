@@ -157,7 +157,7 @@ void define_cells(nb::module_& m) {
           "update",
           [](CellEngine& engine, ConstWords words, Words new_words, uint32_t step, ConstWords probabilities,
               bool chosen, const Record& record, bool clusters) {
-            CellForests memory = engine.take_memory();
+            ForestMemories memory = engine.take_memory();
             without_gil([&] {
               engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), chosen,
                   data_or_null(record), clusters);

@@ -71,7 +71,7 @@ template <class T> __global__ void atomics(T* out, const T* values) {
   atomicAnd(&out[4], value);
   atomicXor(&out[5], value);
   atomicAdd(&out[6], atomicExch(&out[7], value));
-  for (T seen = Shared::load(&out[8]), held; (held = atomicCAS(&out[8], seen, seen + value)) != seen;)
+  for (T seen = Concurrent::load(&out[8]), held; (held = atomicCAS(&out[8], seen, seen + value)) != seen;)
     seen = held;
 }
 
@@ -121,7 +121,7 @@ __global__ void order(int* next, int* out) {
 // Every block waits for all others to have begun.
 __global__ void meet(int* begun, int blocks) {
   if (threadIdx.x == 0) atomicAdd(begun, 1);
-  while (Shared::load(begun) < blocks) __nanosleep(100);
+  while (Concurrent::load(begun) < blocks) __nanosleep(100);
 }
 
 // ------------------------------------------------------------- what is forbidden, one kind a kernel
@@ -176,7 +176,7 @@ template <bool right> __global__ void warp_bug(const int* in, int* out) {
 
 template <bool right> __global__ void store_bug(int* flag) {
   if (right)
-    Shared::store(flag, 1);
+    Concurrent::store(flag, 1);
   else
     *flag = 1;
 }

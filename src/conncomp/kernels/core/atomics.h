@@ -1,5 +1,6 @@
-// Ways to touch a forest of parents: Exclusive, Shared, and in CUDA InBlock for shared memory. All are
-// relaxed, as entries must be whole, in no order; `load_published` shows all that a publisher wrote before.
+// Ways to access a forest of parents: Exclusive, Concurrent (in CUDA global memory), InBlock (shared memory).
+// All are relaxed, as entries must be whole, in no order; `load_published` shows all that a publisher wrote
+// before.
 #pragma once
 
 #include "core/platform.h"
@@ -85,39 +86,47 @@ struct Atomics {
   }
 };
 
-// For global memory. A load may be old, of the first-level cache; relaxed ones take 1.6 and 3.5 times as long
-// on a large grid. Inline assembly keeps the compiler from splitting, repeating or inventing accesses.
-struct Shared : Atomics {
-  template <class T> static T load(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (sizeof(T) == 4) {
-      unsigned int bits;
-      asm volatile("ld.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
-      return T(bits);
-    } else {
-      unsigned long long bits;
-      asm volatile("ld.global.b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(at)));
-      return T(bits);
-    }
+// How loads from global memory are ordered: kCached ones may be old, of the first-level cache, and kRelaxed
+// ones take 1.6 and 3.5 times as long on a large grid. Inline assembly keeps the compiler from splitting,
+// repeating or inventing accesses.
+enum class LoadOrder { kCached, kRelaxed, kAcquire };
+#define CONNCOMP_LOAD(...)                             \
+  if constexpr (order == LoadOrder::kCached)           \
+    asm volatile("ld.global" __VA_ARGS__);             \
+  else if constexpr (order == LoadOrder::kRelaxed)     \
+    asm volatile("ld.relaxed.gpu.global" __VA_ARGS__); \
+  else                                                 \
+    asm volatile("ld.acquire.gpu.global" __VA_ARGS__ : "memory")
+
+template <LoadOrder order, class T> T load_one(const T* at) {
+  Atomics::Unsigned<T> bits;
+  if constexpr (sizeof(T) == 4) {
+    CONNCOMP_LOAD(".b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
+  } else {
+    static_assert(sizeof(T) == 8);
+    CONNCOMP_LOAD(".b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(at)));
   }
+  return T(bits);
+}
+template <LoadOrder order, class T> void load_pair(const T* at, T* pair) {
+  Atomics::Unsigned<T> first, second;
+  if constexpr (sizeof(T) == 4) {
+    CONNCOMP_LOAD(".v2.b32 {%0, %1}, [%2];" : "=r"(first), "=r"(second) : "l"(__cvta_generic_to_global(at)));
+  } else {
+    static_assert(sizeof(T) == 8);
+    CONNCOMP_LOAD(".v2.b64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(__cvta_generic_to_global(at)));
+  }
+  pair[0] = T(first), pair[1] = T(second);
+}
+
+// For global memory; loads may be old.
+struct Concurrent : Atomics {
+  template <class T> static T load(const T* at) { return load_one<LoadOrder::kCached>(at); }
+  template <class T> static T load_published(const T* at) { return load_one<LoadOrder::kAcquire>(at); }
   template <class T> static void load_all(const T* at, T (&pair)[2]) {
-    if constexpr (sizeof(T) == 8) {
-      unsigned long long first, second;
-      asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
-          : "=l"(first), "=l"(second)
-          : "l"(__cvta_generic_to_global(at)));
-      pair[0] = T(first), pair[1] = T(second);
-    } else {
-      static_assert(sizeof(T) == 4);
-      unsigned int first, second;
-      asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
-          : "=r"(first), "=r"(second)
-          : "l"(__cvta_generic_to_global(at)));
-      pair[0] = T(first), pair[1] = T(second);
-    }
+    load_pair<LoadOrder::kCached>(at, pair);
   }
   template <class T> static void load_all(const T* at, T (&values)[4]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
     if constexpr (sizeof(T) == 4) {
       unsigned int bits[4];
       asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -126,14 +135,8 @@ struct Shared : Atomics {
 #pragma unroll
       for (int k = 0; k < 4; ++k) values[k] = T(bits[k]);
     } else {
-#pragma unroll
-      for (int k = 0; k < 4; k += 2) {
-        unsigned long long bits[2];
-        asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
-            : "=l"(bits[0]), "=l"(bits[1])
-            : "l"(__cvta_generic_to_global(at + k)));
-        values[k] = T(bits[0]), values[k + 1] = T(bits[1]);
-      }
+      load_pair<LoadOrder::kCached>(at, values);
+      load_pair<LoadOrder::kCached>(at + 2, values + 2);
     }
   }
   template <class T> static void store(T* at, T value) {
@@ -147,24 +150,6 @@ struct Shared : Atomics {
     else
       asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
           "l"((unsigned long long)value));
-  }
-  template <class T> static T load_published(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (sizeof(T) == 4) {
-      unsigned int bits;
-      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
-          : "=r"(bits)
-          : "l"(__cvta_generic_to_global(at))
-          : "memory");
-      return T(bits);
-    } else {
-      unsigned long long bits;
-      asm volatile("ld.acquire.gpu.global.b64 %0, [%1];"
-          : "=l"(bits)
-          : "l"(__cvta_generic_to_global(at))
-          : "memory");
-      return T(bits);
-    }
   }
   template <class T> static T publish(T* at, T expected, T desired) {
     __threadfence();
@@ -193,35 +178,11 @@ struct Shared : Atomics {
   }
 };
 
-// For global memory that other blocks write meanwhile, and that a load may not see as it was.
-struct Current : Shared {
-  template <class T> static T load(const T* at) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (sizeof(T) == 4) {
-      unsigned int bits;
-      asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
-      return T(bits);
-    } else {
-      unsigned long long bits;
-      asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(at)));
-      return T(bits);
-    }
-  }
-  template <class T> static void load_all(const T* at, T (&values)[2]) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (sizeof(T) == 4) {
-      unsigned int bits[2];
-      asm volatile("ld.relaxed.gpu.global.v2.b32 {%0, %1}, [%2];"
-          : "=r"(bits[0]), "=r"(bits[1])
-          : "l"(__cvta_generic_to_global(at)));
-      values[0] = T(bits[0]), values[1] = T(bits[1]);
-    } else {
-      unsigned long long bits[2];
-      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
-          : "=l"(bits[0]), "=l"(bits[1])
-          : "l"(__cvta_generic_to_global(at)));
-      values[0] = T(bits[0]), values[1] = T(bits[1]);
-    }
+// For global memory that other blocks write meanwhile; loads are not old.
+struct Current : Concurrent {
+  template <class T> static T load(const T* at) { return load_one<LoadOrder::kRelaxed>(at); }
+  template <class T> static void load_all(const T* at, T (&pair)[2]) {
+    load_pair<LoadOrder::kRelaxed>(at, pair);
   }
 };
 
@@ -241,7 +202,7 @@ struct InBlock : Atomics {
 
 #else
 
-struct Shared {
+struct Concurrent {
   template <class T> static T load(const T* at) {
     CONNCOMP_INTERLEAVE();
     return __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -303,8 +264,8 @@ struct Shared {
   }
 };
 
-using Current = Shared;
-using InBlock = Shared;
+using Current = Concurrent;
+using InBlock = Concurrent;
 
 #endif
 

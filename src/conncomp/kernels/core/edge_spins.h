@@ -37,7 +37,7 @@ struct EdgeBonds {
   int32_t coupling_of(int64_t edge) const { return coupling == nullptr ? kWhole : coupling[edge]; }
 };
 
-// Access is Shared where other threads change other bits of the word.
+// Access is Concurrent where other threads change other bits of the word.
 template <class Access = Exclusive> inline bool is_down(const Bits64* spins, int64_t vertex) {
   return Access::load(spins + vertex / kWordSites) >> vertex % kWordSites & 1;
 }
@@ -63,7 +63,7 @@ struct UpDown {
   int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return satisfied_weight(coupling, is_down(spins, u) != is_down(spins, v));
   }
-  int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
+  int32_t weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
     return satisfied_weight(field, is_down(spins, vertex));
   }
   int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
@@ -94,7 +94,7 @@ struct States {
   int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return satisfied_weight(coupling, state(spins, u) != state(spins, v));
   }
-  int32_t ghost_weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
+  int32_t weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
     return satisfied_weight(field, state(spins, vertex) != 0);
   }
   int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
@@ -129,14 +129,14 @@ struct TwoStates : States {
     const int of_u = state(spins, u), of_v = state(spins, v);
     return move.has(of_u) && move.has(of_v) ? satisfied_weight(coupling, of_u != of_v) : 0;
   }
-  int32_t ghost_weight(const Move& move, const Spin* spins, int64_t vertex, int32_t field) const {
+  int32_t weight(const Move& move, const Spin* spins, int64_t vertex, int32_t field) const {
     return move.has(0) && move.has(state(spins, vertex)) ? satisfied(0, spins, vertex, field) : 0;
   }
   int32_t satisfied(int32_t, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return States::weight({}, spins, u, v, coupling);
   }
   int32_t satisfied(int32_t, const Spin* spins, int64_t vertex, int32_t field) const {
-    return States::ghost_weight({}, spins, vertex, field);
+    return States::weight({}, spins, vertex, field);
   }
   Bits64 staying(const Draws& draws, int64_t word) const { return ~draw_coins(draws, word); }
   int new_state(const Move& move, const Draws&, int64_t, bool, int old) const {

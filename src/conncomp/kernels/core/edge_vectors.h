@@ -166,7 +166,7 @@ template <class Vectors> struct Embedded {
     const int64_t p = vectors.projection(mirror, spins[u]), q = vectors.projection(mirror, spins[v]);
     return int32_t((p * q >> 32) * coupling >> kMeasureBits);
   }
-  int32_t ghost_weight(const Move& mirror, const Spin* spins, int64_t vertex, int32_t field) const {
+  int32_t weight(const Move& mirror, const Spin* spins, int64_t vertex, int32_t field) const {
     const int64_t p = vectors.projection(mirror, spins[vertex]),
                   q = vectors.projection(mirror, vectors.first());
     return int32_t((p * q >> 32) * field >> kMeasureBits);
@@ -194,7 +194,7 @@ inline void offer_vertex(const Embedded<Vectors>& kind, const LocalUpdate& updat
   int64_t weight = 0;
   for (int64_t arc = update.arcs.begin[vertex]; arc < update.arcs.begin[vertex + 1]; ++arc)
     weight += kind.weight(mirror, spins, vertex, update.arcs.to[arc], update.arcs.coupling_of(arc));
-  if (update.field != nullptr) weight += kind.ghost_weight(mirror, spins, vertex, update.field[vertex]);
+  if (update.field != nullptr) weight += kind.weight(mirror, spins, vertex, update.field[vertex]);
   if (is_taken(weight, draws(kMetropolis, Bits64(vertex)).word[0], 0, update.logarithm, update.temperature))
     spins[vertex] = kind.vectors.reflected(mirror, spins[vertex]);
 }

@@ -48,7 +48,7 @@ constexpr int classes_of_direction(int kind) { return kind == kBodyCentred ? 8 :
 constexpr int class_count(int kind) { return directions(kind) * classes_of_direction(kind); }
 constexpr int step_along(int direction, int axis) { return direction == 3 || direction == axis; }
 
-// Words of spins that Access, such as Shared, reads and writes.
+// Words of spins that Access, such as Concurrent, reads and writes.
 template <class Access, class Word = Bits64> struct WordsOf {
   Word* words;
 

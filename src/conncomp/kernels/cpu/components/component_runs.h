@@ -40,7 +40,7 @@ class ComponentRuns {
       for_each_run_of_lines(
           items, rows, lines(t), lines(t + 1), [=, this, places = places[t].data()](int64_t row, Run run) {
             const int64_t place = places[row]++;
-            if (place < first_[row + 1]) Shared::store(&packed_[place], pack(run));
+            if (place < first_[row + 1]) Concurrent::store(&packed_[place], pack(run));
           });
     });
     rows_ = rows.count();
@@ -91,7 +91,7 @@ class ComponentRuns {
   // Calls visit(run) for the runs of a row, in order; with polls, as a row may have most of all.
   void for_each(int64_t row, auto&& visit) const {
     for_each_in(first_[row], first_[row + 1], [&](int64_t i) {
-      const uint64_t packed = Shared::load(&packed_[i]);
+      const uint64_t packed = Concurrent::load(&packed_[i]);
       const int64_t begin = int64_t(packed >> kLengthBits), size = int64_t(packed & below(kLengthBits));
       if (size > 0) visit(Run{begin, begin + size});
     });

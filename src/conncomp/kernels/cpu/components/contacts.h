@@ -150,7 +150,7 @@ template <class Label> class ContactCounter {
     if (kind == kNoStep) return;
     poll(kAdd * std::popcount(places));
     for_each_bit(places, [&](int p) {
-      const Label label = Shared::load(at + p), neighbour = Shared::load(neighbours + p);
+      const Label label = Concurrent::load(at + p), neighbour = Concurrent::load(neighbours + p);
       if (label == neighbour || !has_row(label) || !has_row(neighbour)) return;
       const uint64_t pair =
           uint64_t(std::min(label, neighbour)) * uint64_t(rows_) + uint64_t(std::max(label, neighbour));
@@ -275,10 +275,10 @@ template <class Label> std::vector<int64_t> pair_runs(const Label* one, const La
     for_each_in(0, (end - first + kBlock - 1) / kBlock, [&, end](int64_t block) {
       const int64_t begin = first + block * kBlock, stop = std::min(end, begin + kBlock);
       Label any = 0;
-      for (int64_t i = begin; i < stop; ++i) any |= Shared::load(one + i);
+      for (int64_t i = begin; i < stop; ++i) any |= Concurrent::load(one + i);
       if (!any) return;
       for (int64_t i = begin; i < stop; ++i) {
-        const int64_t here = Shared::load(one + i), there = Shared::load(other + i);
+        const int64_t here = Concurrent::load(one + i), there = Concurrent::load(other + i);
         if (here == 0 || there == 0) continue;
         const size_t last = of_part.size();
         if (last > 0 && after == i && of_part[last - 3] == here && of_part[last - 2] == there)

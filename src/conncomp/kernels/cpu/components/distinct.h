@@ -36,10 +36,10 @@ template <class Word> int64_t mark_labels(const Word* labels, bool is_signed, in
     const auto mark = [&high, end, marks](uint64_t label) {
       high = std::max(high, label);
       // Marks are read first, as a write takes the cache line from all others.
-      if (label < end && Shared::load(marks + label) == 0) Shared::store(marks + label, uint8_t(1));
+      if (label < end && Concurrent::load(marks + label) == 0) Concurrent::store(marks + label, uint8_t(1));
     };
     for_each_run(labels, piece * kGrain, std::min(count, (piece + 1) * kGrain),
-        [&](int64_t begin, int64_t) { mark(Shared::load(labels + begin)); });
+        [&](int64_t begin, int64_t) { mark(Concurrent::load(labels + begin)); });
     largest[piece] = high;
     if (high >= end) fit.store(false, std::memory_order_relaxed);
   });
@@ -70,7 +70,7 @@ class NumberedLabels {
       const Word sign = sign_bit<Word>(is_signed);
       const int64_t end = begin(part + 1);
       for_each_run(labels, begin(part), end, [&](int64_t first, int64_t stop) {
-        const Number number = Number(table.number(uint64_t(Word(Shared::load(labels + first) ^ sign))));
+        const Number number = Number(table.number(uint64_t(Word(Concurrent::load(labels + first) ^ sign))));
         write_run(numbers + first, stop - first, end - first, [=](int64_t) { return number; });
       });
       tables[part] = std::move(table);

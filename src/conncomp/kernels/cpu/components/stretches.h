@@ -152,7 +152,7 @@ inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word,
   uint64_t begins = word.begins(), lasts = word.lasts();
   for (; begins; begins &= begins - 1, lasts &= lasts - 1) {
     const int begin = std::countr_zero(begins), end = std::countr_zero(lasts) + 1;
-    const Label label = Shared::load(labels + begin);
+    const Label label = Concurrent::load(labels + begin);
     if (uint64_t(label) < uint64_t(rows)) body(label, Stretch{begin, end});
   }
 }
@@ -165,7 +165,7 @@ inline void for_each_label_of_word(
   LabelWord word(labels, count, background);
   if (std::popcount(word.begins()) > kMany) {
     const int begin = std::countr_zero(word.foreground);
-    const Label label = Shared::load(labels + begin);
+    const Label label = Concurrent::load(labels + begin);
     const uint64_t same = mask_where(count, [=](int p) { return labels[p] == label; });
     const Scattered places((same & word.foreground) | uint64_t(1) << begin);
     word.foreground &= ~places.mask();

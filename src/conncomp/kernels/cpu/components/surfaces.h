@@ -90,9 +90,9 @@ class SpanMarks {
   static constexpr uint8_t kNone = 0, kOnFirst = 1, kOnBoth = 2;
 
   void mark(int64_t axis) const {
-    for_each_on_face(axis, 0, [](uint8_t* mark) { Shared::store(mark, kOnFirst); });
+    for_each_on_face(axis, 0, [](uint8_t* mark) { Concurrent::store(mark, kOnFirst); });
     for_each_on_face(axis, items_.shape[axis] - 1, [](uint8_t* mark) {
-      if (Shared::load(mark) != kNone) Shared::store(mark, kOnBoth);
+      if (Concurrent::load(mark) != kNone) Concurrent::store(mark, kOnBoth);
     });
   }
 
@@ -118,7 +118,7 @@ class SpanMarks {
   void visit_mark(int64_t axis, int64_t i, auto visit) const {
     const LabelArray& labels = items_.labels;
     const int64_t label =
-        labels.is_wide() ? Shared::load(labels.wide() + i) : Shared::load(labels.narrow() + i);
+        labels.is_wide() ? Concurrent::load(labels.wide() + i) : Concurrent::load(labels.narrow() + i);
     if (label != labels.background() && uint64_t(label) < uint64_t(rows_))
       visit(marks_ + label * axes_ + axis);
   }

@@ -21,7 +21,7 @@ void combine_labels(
       const int64_t item = begin / length, first_row = item * rows;
       stop = std::min(parts.end(part), (item + 1) * length);
       for_each_in(begin, stop, [=](int64_t i) {
-        const Label label = Shared::load(labels + i);
+        const Label label = Concurrent::load(labels + i);
         // Without branches, which noise would mispredict.
         const int64_t component = int64_t(label != background) & int64_t(uint64_t(label) < uint64_t(rows));
         combined[i] = Combined(((first_row + label) & -component) | (background & (component - 1)));
@@ -125,7 +125,7 @@ void replace_labels(
             labels, begin, end, background, table, rows, count * int64_t(sizeof(Entry)) > kCachedLabels, out);
     for_each_in(begin, end, replace_block);
   });
-  for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Shared::load(labels + i));
+  for (int64_t i = blocks * kBlock; i < count; ++i) out[i] = entry_of(Concurrent::load(labels + i));
 }
 
 // The rows of `sizes`, item by item, largest first: a radix sort, whose last digit is the item.
@@ -246,7 +246,7 @@ class LabelRanks {
           const int64_t label = base + number;
           const uint64_t bit = uint64_t(1) << label % kWord;
           uint64_t* const word = words + label / kWord;
-          if (!(Shared::load(word) & bit)) Shared::fetch_or(word, bit);
+          if (!(Concurrent::load(word) & bit)) Concurrent::fetch_or(word, bit);
         });
       });
     });

@@ -61,9 +61,9 @@ constexpr int64_t kParentWork = 4;
 
 // Lets an entry point to its root, which it returns: mostly two steps in ascending order.
 template <class Index> Index flatten_entry(Index* parent, int64_t i) {
-  Index root = Shared::load(parent + Shared::load(parent + i));
-  for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
-  Shared::store(parent + i, root);
+  Index root = Concurrent::load(parent + Concurrent::load(parent + i));
+  for (Index next; (next = Concurrent::load(parent + root)) != root;) root = next;
+  Concurrent::store(parent + i, root);
   return root;
 }
 
@@ -96,8 +96,8 @@ template <class Index> void label_in_order(Index* entries, int64_t count) {
   parallel_for(parts.parts, [&](int64_t part) {
     for_each_in(parts.begin(part), parts.end(part), [entries, next = Index(first[part])](int64_t i) mutable {
       const bool is_root = entries[i] == Entry::under(i);
-      const Index above = Shared::load(entries + Entry::parent(entries[i]));
-      Shared::store(entries + i, is_root ? next : above);
+      const Index above = Concurrent::load(entries + Entry::parent(entries[i]));
+      Concurrent::store(entries + i, is_root ? next : above);
       next += Index(is_root);
     });
   });
@@ -105,11 +105,11 @@ template <class Index> void label_in_order(Index* entries, int64_t count) {
     for_each_index(
         count,
         [=](int64_t i) {
-          Index entry = Shared::load(entries + i), label = entry;
-          while (label < 0) label = Shared::load(entries + Entry::parent(label));
+          Index entry = Concurrent::load(entries + i), label = entry;
+          while (label < 0) label = Concurrent::load(entries + Entry::parent(label));
           // The whole path gets the label, so that no long path is walked again.
-          for (int64_t on_path = i; entry < 0; entry = Shared::load(entries + on_path)) {
-            Shared::store(entries + on_path, label);
+          for (int64_t on_path = i; entry < 0; entry = Concurrent::load(entries + on_path)) {
+            Concurrent::store(entries + on_path, label);
             on_path = Entry::parent(entry);
           }
         },

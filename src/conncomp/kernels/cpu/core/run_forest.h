@@ -1,5 +1,5 @@
 // Runs of rows as the vertices of a forest: what those of arrays (grid/run_links.h) and of lattices
-// (models/potts/forest.h) share. A run is a maximal stretch of linked elements of a row. Runs are numbered in
+// (models/forest.h) share. A run is a maximal stretch of linked elements of a row. Runs are numbered in
 // the order of rows and words; for a word one knows where runs start, and how many start before it:
 //     start, word by word    1 . . 1 . 1 | . . 1 . . . | 1 1 . . . .
 //     before                 0             3             4

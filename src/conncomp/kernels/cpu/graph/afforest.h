@@ -54,9 +54,9 @@ template <class Index> void start_trees(const auto rows, Index* parent) {
     for_each_in(first, parts.end(part), [&begin, rows, parent, first](int64_t v) {
       const int64_t end = rows.begin(v + 1), low = smaller_end(rows, v, {begin, end});
       const int64_t outside = -int64_t(low < first);  // without a branch, which few graphs let be guessed
-      Shared::store(parent + v, Index(low));
-      const Index above = Shared::load(parent + (low ^ ((low ^ v) & outside)));
-      Shared::store(parent + v, above);
+      Concurrent::store(parent + v, Index(low));
+      const Index above = Concurrent::load(parent + (low ^ ((low ^ v) & outside)));
+      Concurrent::store(parent + v, above);
       begin = end;
     });
   });
@@ -68,9 +68,9 @@ template <class Index> void hook_trees(const auto rows, Index* parent) {
   for_each_row(rows, [=](int64_t v, int64_t begin, int64_t end) {
     if (begin >= end) return;
     const auto root_at = [=](int64_t arc) { return parent_of(parent, rows.target(arc), rows.vertices, v); };
-    const Index root = Shared::load(parent + v);
+    const Index root = Concurrent::load(parent + v);
     const Index second = root_at(std::min(begin + 1, end - 1)), last = root_at(std::max(begin, end - 2));
-    if (const Index low = std::min(second, last); low < root) Shared::store(parent + root, low);
+    if (const Index low = std::min(second, last); low < root) Concurrent::store(parent + root, low);
   });
 }
 
@@ -80,7 +80,7 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
   std::vector<Index> sample;
   for (int64_t i = 0; i < kSamples; ++i)
     if (const Vertex u = rows.target(spread(i, kSamples, rows.arcs)); is_vertex(u, rows.vertices))
-      sample.push_back(find<Shared>(parent, Index(u)));
+      sample.push_back(find<Concurrent>(parent, Index(u)));
   if (sample.empty()) return {-1, 0};
   const auto [root, times] = most_frequent(sample);
   return {root, double(times) / kSamples};
@@ -93,7 +93,7 @@ void unite_some(const auto rows, auto* parent) {
     poll(kUnited);
     for (int64_t v = block * kBlock; v < block * kBlock + kUnited; ++v) {
       const int64_t begin = rows.begin(v), end = std::min(begin + kNeighbours, rows.begin(v + 1));
-      unite_row(rows, parent, v, Shared::load(parent + v), rows.vertices, {begin, end});
+      unite_row(rows, parent, v, Concurrent::load(parent + v), rows.vertices, {begin, end});
     }
   };
   for_each_index(rows.vertices / kBlock, unite_block, kBlock);

@@ -43,7 +43,7 @@ template <class Vertex, class Index> class ForestOfArcs {
     } else if (is_near()) {
       for_each_block(to_opposites(), [this](int64_t block) { start_block(block); });
       if (sum_over(vertices_,
-              [parent = parent_](int64_t v) { return Shared::load(parent + v) == Index(v); }) == 1) {
+              [parent = parent_](int64_t v) { return Concurrent::load(parent + v) == Index(v); }) == 1) {
         label_as_one(parent_, vertices_);
         return;
       }
@@ -82,8 +82,8 @@ template <class Vertex, class Index> class ForestOfArcs {
     const int64_t begin = block * kBlock, end = std::min(begin + kBlock, arcs_);
     const int64_t opposite = begin >= opposite_ ? opposite_ : 0;
     for (int64_t i = begin; i < end; ++i) {
-      const Vertex v = Shared::load(src_ + i), u = Shared::load(dst_ + i);
-      if (v == Shared::load(dst_ + i - opposite) && u == Shared::load(src_ + i - opposite)) continue;
+      const Vertex v = Concurrent::load(src_ + i), u = Concurrent::load(dst_ + i);
+      if (v == Concurrent::load(dst_ + i - opposite) && u == Concurrent::load(src_ + i - opposite)) continue;
       if (is_vertex(v, vertices_) && is_vertex(u, vertices_)) [[likely]]
         body(Index(v), Index(u));
     }
@@ -96,8 +96,8 @@ template <class Vertex, class Index> class ForestOfArcs {
       int64_t opposite = 0;
       for (int64_t k = 0; k < kSamples && arcs_ > 1; ++k) {
         const int64_t i = arcs_ / 2 / kSamples * k * 2 / (distance == 1 ? 1 : 2);
-        opposite += Shared::load(src_ + i) == Shared::load(dst_ + i + distance) &&
-                    Shared::load(dst_ + i) == Shared::load(src_ + i + distance);
+        opposite += Concurrent::load(src_ + i) == Concurrent::load(dst_ + i + distance) &&
+                    Concurrent::load(dst_ + i) == Concurrent::load(src_ + i + distance);
       }
       if (opposite > kSamples / 4 * 3) return distance;
     }
@@ -113,7 +113,7 @@ template <class Vertex, class Index> class ForestOfArcs {
     int64_t near = 0;
     for (int64_t k = 0; k < kSamples && arcs_ > 0; ++k) {
       const int64_t i = arcs_ / kSamples * k;
-      near += are_near(Shared::load(src_ + i), Shared::load(dst_ + i), vertices_ / kNear);
+      near += are_near(Concurrent::load(src_ + i), Concurrent::load(dst_ + i), vertices_ / kNear);
     }
     return near > kSamples / 4 * 3;
   }
@@ -121,7 +121,7 @@ template <class Vertex, class Index> class ForestOfArcs {
   void start_block(int64_t block) {
     for_each_arc(block, [parent = parent_](Index v, Index u) {
       const Index high = v < u ? u : v, low = v < u ? v : u;
-      Shared::store(parent + high, low);
+      Concurrent::store(parent + high, low);
     });
   }
 
@@ -130,15 +130,15 @@ template <class Vertex, class Index> class ForestOfArcs {
     std::array<Index, kBlock> high, low;
     int64_t links = 0;
     for_each_arc(block, [&, parent = parent_](Index v, Index u) {
-      const Index a = Shared::load(parent + v), b = Shared::load(parent + u);
+      const Index a = Concurrent::load(parent + v), b = Concurrent::load(parent + u);
       high[links] = a < b ? b : a, low[links] = a < b ? a : b;
       // The line of a root that both are under is left to all who read it.
       __builtin_prefetch(a == b ? &high[links] : parent + high[links], 1);
       links += a != b;
     });
     for (int64_t i = 0; i < links; ++i) {
-      const Index above = Shared::load(parent_ + high[i]);
-      Shared::store(parent_ + high[i], above < low[i] ? above : low[i]);
+      const Index above = Concurrent::load(parent_ + high[i]);
+      Concurrent::store(parent_ + high[i], above < low[i] ? above : low[i]);
     }
   }
 
@@ -158,7 +158,7 @@ template <class Vertex, class Index> class ForestOfArcs {
     int64_t rises = 0;
     for (int64_t i = 0; i < kSamples; ++i) {
       const Vertex* const end = ends + arcs_ / (kSamples + 1) * i;
-      rises += Shared::load(end) <= Shared::load(end + 1);
+      rises += Concurrent::load(end) <= Concurrent::load(end + 1);
     }
     return rises > kSamples / 4 * 3;
   }
@@ -185,7 +185,7 @@ void grow_forest_of_arcs(
   if (forest.in_one_part())
     forest.template grow<Exclusive>();
   else
-    forest.template grow<Shared>();
+    forest.template grow<Concurrent>();
 }
 
 }

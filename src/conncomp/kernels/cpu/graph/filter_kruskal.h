@@ -20,7 +20,7 @@ template <class Bits> struct Weights {
   const Bits* weights;
   WeightOrder<Bits> order;
 
-  Bits at(int64_t arc) const { return order(Shared::load(weights + arc)); }
+  Bits at(int64_t arc) const { return order(Concurrent::load(weights + arc)); }
 };
 
 // An arc among the others: lighter ones first, and of equal ones that of the lower number.
@@ -134,7 +134,7 @@ template <class Index, class Bits> class FilterKruskal {
     else
       collect_where(
           [heaviest = heaviest_, weights = weights_, parent = parent_.data()](int64_t arc, auto u, auto v) {
-            return Shared::load(parent + u) != Shared::load(parent + v) &&
+            return Concurrent::load(parent + u) != Concurrent::load(parent + v) &&
                    heaviest < Place<Bits>{weights.at(arc), arc};
           });
   }

@@ -82,7 +82,7 @@ template <class Pointer, class Vertex> class Asking {
         ++tally.asked, tally.marked += marks, tally.left += marks ? 0 : row.end - row.begin;
         marks_of_word |= marks ? bit : 0;
       });
-      if (marks_of_word) Shared::store(marks_ + w, word(w) | marks_of_word);
+      if (marks_of_word) Concurrent::store(marks_ + w, word(w) | marks_of_word);
     });
     return tally;
   }
@@ -91,7 +91,7 @@ template <class Pointer, class Vertex> class Asking {
   static constexpr int64_t kArcs = 4;       // of a row that are looked at without a branch
   static constexpr int64_t kFarther = 256;  // arcs on which a row is asked for
 
-  uint64_t word(int64_t w) const { return Shared::load(marks_ + w); }
+  uint64_t word(int64_t w) const { return Concurrent::load(marks_ + w); }
 
   template <bool upwards> void for_each_unmarked(int64_t w, auto body) const {
     const Rows<Pointer, Vertex> rows = rows_;
@@ -111,7 +111,7 @@ template <class Pointer, class Vertex> class Asking {
   template <bool from_first> bool leads_inside(ArcRange row) const {
     const Vertex* const nearest = rows_.indices + (from_first ? row.begin : row.end - 1);
     const auto is_marked_at = [=, this](int64_t k) {
-      return is_marked(Shared::load(nearest + (from_first ? k : -k)));
+      return is_marked(Concurrent::load(nearest + (from_first ? k : -k)));
     };
     const int64_t arcs = row.end - row.begin;
     int64_t k = 0;
@@ -224,8 +224,8 @@ template <class Index> class AroundGiant {
         Index root = shorten(parent_, v);
         rows.for_each_neighbour(v, [&, this](Vertex u) {
           const Index end = members_.has(u) ? Index(first_) : Index(u);
-          if (const Index above = Shared::load(parent_ + end); above != root)
-            root = hook<Shared>(parent_, root, find_from<Shared>(parent_, end, above));
+          if (const Index above = Concurrent::load(parent_ + end); above != root)
+            root = hook<Concurrent>(parent_, root, find_from<Concurrent>(parent_, end, above));
         });
       });
     });

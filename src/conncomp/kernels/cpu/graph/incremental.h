@@ -20,7 +20,7 @@ constexpr int64_t kVerticesAhead = 32;
 class UnionCount {
  public:
   explicit UnionCount(int64_t* components) : components_(components) {}
-  ~UnionCount() { Shared::fetch_add(components_, -unions_); }
+  ~UnionCount() { Concurrent::fetch_add(components_, -unions_); }
   UnionCount(const UnionCount&) = delete;
   UnionCount& operator=(const UnionCount&) = delete;
 
@@ -42,9 +42,9 @@ void for_each_ahead(int64_t begin, int64_t end, std::initializer_list<const Vert
   if (vertices == 0) return for_each_in(begin, end, body);
   for_each_in(begin, end, [=](int64_t i) {
     const auto ask = [=](const Vertex* array, int64_t far, bool for_parent) {
-      const Vertex seen = Shared::load(array + std::min(i + far, end - 1));
+      const Vertex seen = Concurrent::load(array + std::min(i + far, end - 1));
       const int64_t v = is_vertex(seen, vertices) ? int64_t(seen) : 0;
-      __builtin_prefetch(parent + (for_parent ? v : int64_t(Shared::load(parent + v))));
+      __builtin_prefetch(parent + (for_parent ? v : int64_t(Concurrent::load(parent + v))));
     };
     for (const Vertex* array : arrays) {
       ask(array, 2 * kVerticesAhead, true);
@@ -61,9 +61,9 @@ void unite_edges(const Vertex* src, const Vertex* dst, int64_t edges, int64_t ve
   const auto unite_part = [=](int64_t part) {
     UnionCount unions(components);
     const auto unite_edge = [=, &unions](int64_t i) {
-      const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
+      const Vertex u = Concurrent::load(src + i), v = Concurrent::load(dst + i);
       if (is_vertex(u, vertices) && is_vertex(v, vertices)) [[likely]]
-        unite<Shared>(parent, Index(u), Index(v), unions);
+        unite<Concurrent>(parent, Index(u), Index(v), unions);
     };
     for_each_ahead(parts.begin(part), parts.end(part), {src, dst}, vertices, parent, unite_edge);
   };
@@ -77,9 +77,9 @@ void compare_roots(
   const Parts parts(pairs, kGrain);
   parallel_for(parts.parts, [=](int64_t part) {
     const auto compare = [=](int64_t i) {
-      const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
-      connected[i] =
-          is_vertex(a, vertices) && is_vertex(b, vertices) && in_one_set<Shared>(parent, Index(a), Index(b));
+      const Vertex a = Concurrent::load(u + i), b = Concurrent::load(v + i);
+      connected[i] = is_vertex(a, vertices) && is_vertex(b, vertices) &&
+                     in_one_set<Concurrent>(parent, Index(a), Index(b));
     };
     for_each_ahead(parts.begin(part), parts.end(part), {u, v}, vertices, parent, compare);
   });
@@ -91,8 +91,8 @@ void list_roots(const Vertex* wanted, int64_t count, int64_t vertices, Index* pa
   const Parts parts(count, kGrain);
   parallel_for(parts.parts, [=](int64_t part) {
     const auto list = [=](int64_t i) {
-      const Vertex v = Shared::load(wanted + i);
-      roots[i] = is_vertex(v, vertices) ? find<Shared>(parent, Index(v)) : Index(-1);
+      const Vertex v = Concurrent::load(wanted + i);
+      roots[i] = is_vertex(v, vertices) ? find<Concurrent>(parent, Index(v)) : Index(-1);
     };
     for_each_ahead(parts.begin(part), parts.end(part), {wanted}, vertices, parent, list);
   });
@@ -104,7 +104,7 @@ void list_roots(const Vertex* wanted, int64_t count, int64_t vertices, Index* pa
 template <class Index, class Label> void follow_unions(Index* parent, int64_t vertices, Label* copy) {
   const Parts parts(vertices, kGrain);
   const auto ceased = [=](int64_t v) {
-    return (copy[v] == Label(v)) & (Shared::load(parent + v) != Index(v));
+    return (copy[v] == Label(v)) & (Concurrent::load(parent + v) != Index(v));
   };
   for (bool hooked = true; hooked;) {
     hooked = false;
@@ -116,7 +116,7 @@ template <class Index, class Label> void follow_unions(Index* parent, int64_t ve
       for_each_in(begin, end, [=](int64_t v) {
         if (ceased(v)) copy[v] = Label(shorten(parent, v));
       });
-      Shared::store(&hooked, true);
+      Concurrent::store(&hooked, true);
     });
   }
 }

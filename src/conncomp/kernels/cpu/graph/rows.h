@@ -22,7 +22,7 @@ template <class Vertex> bool are_local(const Vertex* src, int64_t arcs, int64_t 
   int64_t near = 0;
   for (int64_t i = 0; i < kSamples && arcs > 1; ++i) {
     const Vertex* const arc = src + (arcs - 1) / kSamples * i;
-    near += are_near(Shared::load(arc), Shared::load(arc + 1), vertices / kNear);
+    near += are_near(Concurrent::load(arc), Concurrent::load(arc + 1), vertices / kNear);
   }
   return near > kSamples / 4 * 3;
 }
@@ -33,13 +33,13 @@ template <class Pointer, class Vertex> struct Rows {
   int64_t vertices, arcs;
 
   // Where the arcs of v begin; for v = vertices, where all end.
-  int64_t begin(int64_t v) const { return bounded(Shared::load(indptr + v)); }
+  int64_t begin(int64_t v) const { return bounded(Concurrent::load(indptr + v)); }
 
   int64_t bounded(Pointer place) const { return int64_t(std::min(uint64_t(int64_t(place)), uint64_t(arcs))); }
 
   // Where the arcs of v begin and end; the processor guesses that they are in bounds, and waits for less.
   void guess_bounds(int64_t v, int64_t& first, int64_t& behind) const {
-    first = int64_t(Shared::load(indptr + v)), behind = int64_t(Shared::load(indptr + v + 1));
+    first = int64_t(Concurrent::load(indptr + v)), behind = int64_t(Concurrent::load(indptr + v + 1));
     if (uint64_t(first) > uint64_t(arcs) || uint64_t(behind) > uint64_t(arcs)) [[unlikely]] {
       poll(1);  // so that compilers make a branch of it
       first = behind = 0;
@@ -55,7 +55,7 @@ template <class Pointer, class Vertex> struct Rows {
     return low;
   }
 
-  Vertex target(int64_t arc) const { return Shared::load(indices + arc); }
+  Vertex target(int64_t arc) const { return Concurrent::load(indices + arc); }
 
   void for_each_neighbour(int64_t v, auto&& body) const {
     for_each_in(begin(v), begin(v + 1), [&](int64_t arc) {

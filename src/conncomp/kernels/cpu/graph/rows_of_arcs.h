@@ -15,7 +15,7 @@ namespace conncomp {
 // Fills `indptr` if the sources never decrease; returns whether they do. Mostly a few show that they do not.
 bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
   constexpr int64_t kSamples = 64;
-  const auto sample = [=](int64_t k) { return Shared::load(src + (arcs - 1) / kSamples * k); };
+  const auto sample = [=](int64_t k) { return Concurrent::load(src + (arcs - 1) / kSamples * k); };
   for (int64_t k = 1; k <= kSamples && arcs > 0; ++k)
     if (sample(k) < sample(k - 1)) return false;
   const Parts parts(arcs, kGrain);
@@ -23,13 +23,13 @@ bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr)
   parallel_for(parts.parts, [&](int64_t part) {
     constexpr int64_t kBlock = 512;
     const int64_t begin = parts.begin(part), end = parts.end(part);
-    int64_t row = begin > 0 ? std::clamp<int64_t>(Shared::load(src + begin - 1), -1, vertices) : -1;
+    int64_t row = begin > 0 ? std::clamp<int64_t>(Concurrent::load(src + begin - 1), -1, vertices) : -1;
     for (int64_t i = begin; i < end && sorted; i += kBlock) {
       bool rises = true;
       for_each_in(i, std::min(i + kBlock, end), [&](int64_t arc) {
-        const int64_t source = Shared::load(src + arc);
+        const int64_t source = Concurrent::load(src + arc);
         rises &= source >= row && is_vertex(source, vertices);
-        for (; rises && row < source; ++row) Shared::store(indptr + row + 1, arc);
+        for (; rises && row < source; ++row) Concurrent::store(indptr + row + 1, arc);
       });
       if (!rises) sorted = false;
     }
@@ -54,8 +54,8 @@ template <class Vertex> class RowsOfArcs {
     // Alone, one step does where the written rows fit into a cache.
     if (parts_.parts == 1 && (local || vertices_ < kRanges << kFewestBits)) {
       group_by_key(
-          arcs_, vertices_, [this](int64_t i) { return Shared::load(src_ + i); },
-          [this](int64_t i) { return Shared::load(dst_ + i); }, indptr, indices, arcs_);
+          arcs_, vertices_, [this](int64_t i) { return Concurrent::load(src_ + i); },
+          [this](int64_t i) { return Concurrent::load(dst_ + i); }, indptr, indices, arcs_);
       return;
     }
     if (local && fill_from_blocks(indptr, indices)) return;
@@ -99,7 +99,7 @@ template <class Vertex> class RowsOfArcs {
     poll(kBlock);
     const int64_t end = std::min((block + 1) * kBlock, arcs_);
     for (int64_t i = block * kBlock; i < end; ++i)
-      if (const uint64_t row = uint64_t(Shared::load(src + i)) - uint64_t(range.first);
+      if (const uint64_t row = uint64_t(Concurrent::load(src + i)) - uint64_t(range.first);
           row < uint64_t(range.rows))
         body(int64_t(row), i);
   }
@@ -156,7 +156,7 @@ template <class Vertex> class RowsOfArcs {
       }
       for (int64_t k = begin[range]; k < begin[range + 1]; ++k)
         for_each_in_block(block_of[k], vertices, [=, dst = dst_, next = next.data()](int64_t row, int64_t i) {
-          if (next[row] < end) indices[next[row]++] = Shared::load(dst + i);
+          if (next[row] < end) indices[next[row]++] = Concurrent::load(dst + i);
         });
     });
     indptr[vertices_] = first[ranges];
@@ -166,7 +166,7 @@ template <class Vertex> class RowsOfArcs {
   void count(int64_t part, int64_t* counts) const {
     std::vector<int64_t> of_range(ranges_);
     for_each_in(parts_.begin(part), parts_.end(part), [&, this](int64_t i) {
-      if (const Vertex v = Shared::load(src_ + i); is_vertex(v, vertices_)) ++of_range[v >> bits_];
+      if (const Vertex v = Concurrent::load(src_ + i); is_vertex(v, vertices_)) ++of_range[v >> bits_];
     });
     for (int64_t range = 0; range < ranges_; ++range) counts[range * parts_.parts + part] = of_range[range];
   }
@@ -180,10 +180,10 @@ template <class Vertex> class RowsOfArcs {
     }
     const uint32_t in_range = (uint32_t(1) << bits_) - 1;
     for_each_in(parts_.begin(part), parts_.end(part), [&, this](int64_t i) {
-      const Vertex v = Shared::load(src_ + i);
+      const Vertex v = Concurrent::load(src_ + i);
       if (!is_vertex(v, vertices_)) return;
       auto& [next, end] = room[v >> bits_];
-      if (next < end) moved[next++] = {uint32_t(v) & in_range, Shared::load(dst_ + i)};
+      if (next < end) moved[next++] = {uint32_t(v) & in_range, Concurrent::load(dst_ + i)};
     });
   }
 
@@ -227,7 +227,7 @@ std::vector<int64_t> compact_ids(Vertex* src, Vertex* dst, int64_t arcs, int64_t
   std::vector<int64_t> rank(words.size());
   const auto mark = [&](Vertex v) {
     const uint64_t bit = uint64_t(1) << (v % kWord);
-    if (!(Shared::load(&words[v / kWord]) & bit)) Shared::fetch_or(&words[v / kWord], bit);
+    if (!(Concurrent::load(&words[v / kWord]) & bit)) Concurrent::fetch_or(&words[v / kWord], bit);
   };
   for_each_index(arcs, [&](int64_t i) { mark(src[i]), mark(dst[i]); });
   std::vector<int64_t> ids(rank_words(words.data(), int64_t(words.size()), rank.data()));

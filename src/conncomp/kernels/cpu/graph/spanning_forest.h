@@ -32,7 +32,7 @@ template <class Vertex> struct ListedArcs {
 
   void for_each_edge(int64_t begin, int64_t end, Ends ends, auto body) const {
     for_each_in(begin, end, [=, *this](int64_t arc) {
-      visit_edge(arc, Shared::load(src + arc), Shared::load(dst + arc), vertices, ends, body);
+      visit_edge(arc, Concurrent::load(src + arc), Concurrent::load(dst + arc), vertices, ends, body);
     });
   }
 };

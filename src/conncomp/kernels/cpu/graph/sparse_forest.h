@@ -90,12 +90,12 @@ template <class Pointer, class Vertex, class Index> class SparseForest {
       high = first ^ last ^ low;  // of minimum and maximum compilers make a branch
     }
     Index root = Index(std::min(Unsigned(low - offset), Unsigned(vertex - offset)) + offset);
-    Shared::store(parent + v, root);
+    Concurrent::store(parent + v, root);
     if constexpr (under_root) {
-      root = Shared::load(parent + root);
-      if (const Index next = Shared::load(parent + root); next != root) [[unlikely]]
+      root = Concurrent::load(parent + root);
+      if (const Index next = Concurrent::load(parent + root); next != root) [[unlikely]]
         root = find_from<Exclusive>(parent, root, next);
-      Shared::store(parent + v, root);
+      Concurrent::store(parent + v, root);
     }
     return (row.end - row.begin + (high < vertex) > 2) | (low < offset);
   }
@@ -115,14 +115,14 @@ template <class Pointer, class Vertex, class Index> class SparseForest {
           stay |= word & -word;
           continue;
         }
-        const Index root = Shared::load(parent + v);
+        const Index root = Concurrent::load(parent + v);
         const Unsigned place = Unsigned(Unsigned(v) - offset);  // in the part
         // The smaller of these two has been seen, or is below.
         const Unsigned front = Unsigned(rows.target(begin)), back = Unsigned(rows.target(end - 1));
         Unsigned low = std::min(front, back);
         const auto see = [&](Unsigned u) {
           const int64_t inside = int64_t(std::min(Unsigned(u - offset), place));
-          vertices[pairs] = Index(v), roots[pairs] = Shared::load(parent + part + inside);
+          vertices[pairs] = Index(v), roots[pairs] = Concurrent::load(parent + part + inside);
           pairs += roots[pairs] != root, low = std::min(low, u);
         };
         see(front ^ back ^ low);

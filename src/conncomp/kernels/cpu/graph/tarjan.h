@@ -104,7 +104,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
       state[v] = Index(rank);
       guess_bounds(indptr, v, begin, end);
       if (end - begin == 1) {
-        const Target u = Target(Shared::load(indices + begin)) - first;
+        const Target u = Target(Concurrent::load(indices + begin)) - first;
         if (u >= count || Rank(state[u]) != State::kUnvisited) goto scan;
         *path++ = v;
         v = Rank(u), rank = low = ++given;
@@ -130,12 +130,12 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
         const Place arc = from_last ? --end : begin++;
         if (arc % kStretch == 0) [[unlikely]]
           poll(kStretch);
-        const Target u = Target(Shared::load(indices + arc)) - first;
+        const Target u = Target(Concurrent::load(indices + arc)) - first;
         seen = u < count ? Rank(state[u]) : State::kSettled;
         if (seen == State::kUnvisited) {
           // The last arc of a row need not wait, unless it leads to an unvisited vertex, too.
           if (end - begin == 1) {
-            const Target other = Target(Shared::load(indices + begin)) - first;
+            const Target other = Target(Concurrent::load(indices + begin)) - first;
             seen = other < count ? Rank(state[other]) : State::kSettled;
             if (seen != State::kUnvisited) low = std::min(low, seen), begin = end;
           }
@@ -196,7 +196,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
   static constexpr Rank kPolled = 1 << 12;          // vertices between polls
 
   void guess_bounds(const Pointer* indptr, Rank v, Place& begin, Place& end) const {
-    begin = Place(Shared::load(indptr + v)), end = Place(Shared::load(indptr + v + 1));
+    begin = Place(Concurrent::load(indptr + v)), end = Place(Concurrent::load(indptr + v + 1));
     if (end > uint64_t(rows_.arcs)) [[unlikely]] {
       poll(1);  // so that compilers make a branch of it
       begin = end = 0;

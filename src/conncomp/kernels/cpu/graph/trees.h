@@ -34,7 +34,7 @@ void for_each_row(const auto rows, auto body) {
 
 // The parent of u, or of v unless u is a vertex below `bound`: without a branch.
 template <class Index> Index parent_of(const Index* parent, auto u, int64_t bound, int64_t v) {
-  return Shared::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
+  return Concurrent::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
 // Calls body(begin, end, piece_of_row) for pieces of about as many arcs, at most as `visited` are worth.
@@ -79,18 +79,18 @@ void unite_row(
       const Vertex u = rows.target(std::min(begin + k, end - 1));
       const Index above = parent_of(parent, u, bound, v);
       if (above != root && is_vertex(u, bound))
-        root = hook<Shared>(parent, root, find_from<Shared>(parent, Index(u), above));
+        root = hook<Concurrent>(parent, root, find_from<Concurrent>(parent, Index(u), above));
     }
   }
 }
 
 // Points v to its root, which it returns, while others hook roots: no store to an entry that was a root.
 template <class Index> Index shorten(Index* parent, int64_t v) {
-  const Index above = Shared::load(parent + v);
-  Index root = Shared::load(parent + above);
+  const Index above = Concurrent::load(parent + v);
+  Index root = Concurrent::load(parent + above);
   if (root == above) return root;
-  for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
-  Shared::store(parent + v, root);
+  for (Index next; (next = Concurrent::load(parent + root)) != root;) root = next;
+  Concurrent::store(parent + v, root);
   return root;
 }
 
@@ -108,12 +108,12 @@ class VertexBits {
 
   uint64_t* data() { return words_.data(); }
   int64_t words() const { return int64_t(words_.size()); }
-  uint64_t word(int64_t w) const { return Shared::load(words_.data() + w); }
+  uint64_t word(int64_t w) const { return Concurrent::load(words_.data() + w); }
   bool has(int64_t v) const { return word(v / kWord) >> (v % kWord) & 1; }
-  void set(int64_t v) { Shared::fetch_or(words_.data() + v / kWord, uint64_t(1) << (v % kWord)); }
+  void set(int64_t v) { Concurrent::fetch_or(words_.data() + v / kWord, uint64_t(1) << (v % kWord)); }
   // By the only thread that sets bits of this word.
   void add(int64_t w, uint64_t bits) { put(w, word(w) | bits); }
-  void put(int64_t w, uint64_t bits) { Shared::store(words_.data() + w, bits); }
+  void put(int64_t w, uint64_t bits) { Concurrent::store(words_.data() + w, bits); }
   uint64_t take(int64_t w) {
     const uint64_t bits = word(w);
     put(w, 0);
@@ -134,7 +134,7 @@ VertexBits members_of(int64_t root, const auto* parent, int64_t vertices) {
   for_each_index(members.words(), [&, parent](int64_t w) {
     const int64_t first = kWord * w, count = std::min<int64_t>(vertices - first, kWord);
     uint64_t bits = 0;
-    for (int64_t k = 0; k < count; ++k) bits |= uint64_t(Shared::load(parent + first + k) == root) << k;
+    for (int64_t k = 0; k < count; ++k) bits |= uint64_t(Concurrent::load(parent + first + k) == root) << k;
     members.add(w, bits);
   });
   return members;

@@ -67,14 +67,14 @@ template <class Index> class Claims {
     // A root first claims no index at all: any is a larger claim.
     roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
-      bundles_.layers_whole ? claim_indices<Exclusive>(part) : claim_indices<Shared>(part);
+      bundles_.layers_whole ? claim_indices<Exclusive>(part) : claim_indices<Concurrent>(part);
     });
     const int64_t words = (bundles_.elements + kWord - 1) / kWord;
     Buffer<uint64_t> claimed(words);
     for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       words_apart() ? mark_claimed<Exclusive>(roots, part, claimed.data())
-                    : mark_claimed<Shared>(roots, part, claimed.data());
+                    : mark_claimed<Concurrent>(roots, part, claimed.data());
     });
     const Ranks<Index> ranks(claimed.data(), words);
     const int64_t item_elements = bundles_.elements / bundles_.items;

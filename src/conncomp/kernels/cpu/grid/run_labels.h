@@ -17,10 +17,10 @@ template <class Index> struct NumberedRuns {
   Index* parent;
 
   Index operator()(int64_t run) const {
-    const Index entry = Shared::load(parent + run);
-    Index label = Shared::load(parent + (entry < 0 ? Index(run) : entry));
-    while (label >= 0) label = Shared::load(parent + label);
-    Shared::store(parent + run, label);
+    const Index entry = Concurrent::load(parent + run);
+    Index label = Concurrent::load(parent + (entry < 0 ? Index(run) : entry));
+    while (label >= 0) label = Concurrent::load(parent + label);
+    Concurrent::store(parent + run, label);
     return label;
   }
 

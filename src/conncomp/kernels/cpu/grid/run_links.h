@@ -177,8 +177,8 @@ template <class Index> class RunLinks {
         if (pairs.h < pairs.g) pairs.count = std::min(pairs.count, begin - pairs.h);
         if (!have_runs(pairs)) continue;
         if (finder.face(pairs, k))
-          for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Shared>(parent_, x, y); });
-        if (periodic_rows_) link_around<Shared>(finder, pairs, finder.offset(k));
+          for_each_contact(finder, pairs, [this](Index x, Index y) { unite<Concurrent>(parent_, x, y); });
+        if (periodic_rows_) link_around<Concurrent>(finder, pairs, finder.offset(k));
       }
     });
   }

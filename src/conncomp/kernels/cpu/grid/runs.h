@@ -8,6 +8,8 @@
 // union-find of Jaiganesh and Burtscher 2018.
 #pragma once
 
+#include <optional>
+
 #include "cpu/core/radix_sort.h"
 #include "cpu/grid/bond_masks.h"
 #include "cpu/grid/bundle_contacts.h"
@@ -58,20 +60,33 @@ void label_masks(
     label_masks_by<int32_t>(masks, finder, consecutive, labels, counts);
 }
 
-// Writes the label of every element, and the number of components of every item. The link rule reads `data`.
+// The masks of an array: in bundles if all its foreground has one value, else in rows. Links read `data`.
+struct ArrayMasks {
+  std::optional<const Bundles> bundles;
+  std::optional<Masks> masks;
+  std::unique_ptr<const ContactFinder> finder;
+  bool one_value = false;
+
+  ArrayMasks(const void* data, const LinkWords& links, const Grid& grid, bool lone_apart) {
+    if (links.told_by_value) {
+      masks.emplace(bundles.emplace(grid, grid.full()));
+      one_value = masks->read_one_value(data, links);
+    }
+    if (!one_value) {
+      masks.emplace(bundles.emplace(grid, false));
+      masks->lone_apart = lone_apart && !links.compares && LoneElements<int32_t>::apply(*bundles);
+      read_masks(*masks, data, links);
+    }
+    finder = contact_finder(*masks, one_value ? nullptr : data, one_value ? nullptr : &links);
+  }
+  ArrayMasks(const ArrayMasks&) = delete;
+};
+
+// Writes the label of every element, and the number of components of every item.
 void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, auto* labels,
     int64_t* counts) {
-  if (links.told_by_value) {
-    const Bundles bundles(grid, grid.full());
-    Masks masks(bundles);
-    if (masks.read_one_value(data, links))
-      return label_masks(masks, *contact_finder(masks, nullptr, nullptr), consecutive, labels, counts);
-  }
-  const Bundles rows(grid, false);
-  Masks masks(rows);
-  masks.lone_apart = !links.compares && LoneElements<int32_t>::apply(rows);
-  read_masks(masks, data, links);
-  label_masks(masks, *contact_finder(masks, data, &links), consecutive, labels, counts);
+  const ArrayMasks array(data, links, grid, true);
+  label_masks(*array.masks, *array.finder, consecutive, labels, counts);
 }
 
 // The runs of an array as a part of a larger one: steps 1 to 3 above; a table gives labels at last.
@@ -80,54 +95,48 @@ class KeptRuns {
   using Index = int32_t;
 
  public:
-  // `data` is as of label_runs; the array is one item of fewer elements than an Index has numbers.
-  KeptRuns(const void* data, const LinkWords& links, const Grid& grid) {
-    if (links.told_by_value) {
-      start(grid, grid.full());
-      if (masks_->read_one_value(data, links)) {
-        one_value_ = true;
-        unite(*contact_finder(*masks_, nullptr, nullptr));
-        return;
-      }
-    }
-    start(grid, false);
-    read_masks(*masks_, data, links);
-    unite(*contact_finder(*masks_, data, &links));
+  // The array is one item of fewer elements than an Index has numbers.
+  KeptRuns(const void* data, const LinkWords& links, const Grid& grid)
+      : array_(data, links, grid, false), runs_(*array_.masks) {
+    RunLinks<Index>(runs_).link(*array_.finder);
+    array_.finder.reset();
+    number_runs();
   }
 
   const std::vector<Index>& roots() const { return roots_; }
 
-  bool one_value() const { return one_value_; }
+  bool one_value() const { return array_.one_value; }
 
   int64_t bytes() const {
-    const int64_t of_masks = int64_t(sizeof(uint64_t)) * (bundles_->rows * bundles_->words + runs_->words);
-    return of_masks + int64_t(sizeof(Index)) * (runs_->words + runs_->count + int64_t(roots_.size()));
+    const int64_t of_masks =
+        int64_t(sizeof(uint64_t)) * (runs_.bundles.rows * runs_.bundles.words + runs_.words);
+    return of_masks + int64_t(sizeof(Index)) * (runs_.words + runs_.count + int64_t(roots_.size()));
   }
 
   void write_side(int axis, bool last, Index* numbers) const {
-    const std::vector<Axis>& outer = bundles_->outer;
+    const std::vector<Axis>& outer = runs_.bundles.outer;
     const int row_axis = int(outer.size());
-    const int64_t at = last ? (axis < row_axis ? outer[axis] : bundles_->row_axis).length - 1 : 0;
+    const int64_t at = last ? (axis < row_axis ? outer[axis] : runs_.bundles.row_axis).length - 1 : 0;
     Coordinates place(outer.size()), in_bundles(outer.size());
     if (axis < row_axis) place[axis] = at;
     for (bool more = true; more; more = advance(place, axis)) {
       int64_t row = 0;
       for (size_t k = 0; k < place.size(); ++k) {
         row = row * outer[k].length + place[k];
-        in_bundles[k] = place[k] / bundles_->thickness[k];
+        in_bundles[k] = place[k] / runs_.bundles.thickness[k];
       }
-      const int64_t bundle = bundles_->number(in_bundles), length = bundles_->row_axis.length;
-      const uint64_t* const foreground = masks_->row(row);
+      const int64_t bundle = runs_.bundles.number(in_bundles), length = runs_.bundles.row_axis.length;
+      const uint64_t* const foreground = runs_.masks.row(row);
       const int64_t begin = axis == row_axis ? at : 0, end = axis == row_axis ? at + 1 : length;
       poll(end - begin);
       for (int64_t p = begin; p < end; ++p)
-        *numbers++ = foreground[p / kWord] >> (p % kWord) & 1 ? runs_->parent[runs_->run_at(bundle, p)] : 0;
+        *numbers++ = foreground[p / kWord] >> (p % kWord) & 1 ? runs_.parent[runs_.run_at(bundle, p)] : 0;
     }
   }
 
   void write(const Index* table, const std::vector<int64_t>& strides, Index* labels) const {
     const Bundles places = placed(strides);
-    Writer(*runs_, {table, runs_->parent.data()}, table[0], places, labels).write();
+    Writer(runs_, {table, runs_.parent.data()}, table[0], places, labels).write();
   }
 
  private:
@@ -142,37 +151,30 @@ class KeptRuns {
   using Writer = RunLabels<Index, Index, TableLabels>;
 
   Bundles placed(const std::vector<int64_t>& strides) const {
-    Bundles places = *bundles_;
+    Bundles places = runs_.bundles;
     for (size_t k = 0; k < places.outer.size(); ++k) places.outer[k].index_stride = strides[k];
     places.row_axis.index_stride = strides.back();
     return places;
   }
 
-  void start(const Grid& grid, bool folded) {
-    bundles_ = std::make_unique<const Bundles>(grid, folded);
-    masks_ = std::make_unique<Masks>(*bundles_);
-  }
-
-  void unite(const ContactFinder& finder) {
-    runs_ = std::make_unique<Runs<Index>>(*masks_);
-    RunLinks<Index>(*runs_).link(finder);
+  void number_runs() {
     int64_t components = 0;
-    number_components(*runs_, {false, &components});
-    masks_->folded = {}, masks_->bonds = {};
-    Index* const parent = runs_->parent.data();
+    number_components(runs_, {false, &components});
+    array_.masks->folded = {}, array_.masks->bonds = {};
+    Index* const parent = runs_.parent.data();
     roots_.reserve(size_t(components));
-    for_each_in(0, runs_->count, [&](int64_t run) {
+    for_each_in(0, runs_.count, [&](int64_t run) {
       if (parent[run] < 0) roots_.push_back(~parent[run]);
     });
     sort_roots();
-    for_each_index(runs_->count, [&](int64_t run) {
+    for_each_index(runs_.count, [&](int64_t run) {
       if (parent[run] < 0)
         parent[run] =
             ~Index(std::lower_bound(roots_.begin(), roots_.end(), ~parent[run]) - roots_.begin() + 1);
     });
     const NumberedRuns<Index> label_of{parent};
-    for_each_in(0, runs_->count, label_of);
-    for_each_index(runs_->count, [=](int64_t run) { parent[run] = ~parent[run]; });
+    for_each_in(0, runs_.count, label_of);
+    for_each_index(runs_.count, [=](int64_t run) { parent[run] = ~parent[run]; });
   }
 
   // Runs come in the order of their first elements, but where rows are folded.
@@ -194,17 +196,15 @@ class KeptRuns {
   bool advance(Coordinates& place, int axis) const {
     for (size_t k = place.size(); k-- > 0;) {
       if (int(k) == axis) continue;
-      if (++place[k] < bundles_->outer[k].length) return true;
+      if (++place[k] < runs_.bundles.outer[k].length) return true;
       place[k] = 0;
     }
     return false;
   }
 
-  std::unique_ptr<const Bundles> bundles_;
-  std::unique_ptr<Masks> masks_;
-  std::unique_ptr<Runs<Index>> runs_;
+  ArrayMasks array_;
+  Runs<Index> runs_;
   std::vector<Index> roots_;
-  bool one_value_ = false;
 };
 
 class PlacedRuns {
@@ -212,7 +212,7 @@ class PlacedRuns {
   PlacedRuns(const KeptRuns& runs, const int32_t* table, const std::vector<int64_t>& strides, int32_t* labels)
       : places_(runs.placed(strides)),
         labels_(labels),
-        writer_(*runs.runs_, {table, runs.runs_->parent.data()}, table[0], places_, labels) {}
+        writer_(runs.runs_, {table, runs.runs_.parent.data()}, table[0], places_, labels) {}
   PlacedRuns(const PlacedRuns&) = delete;
   PlacedRuns& operator=(const PlacedRuns&) = delete;
 

@@ -134,10 +134,10 @@ inline void close_paths(const SeamWindings& windings, const std::vector<std::vec
   parallel_for(int64_t(links.size()), [&](int64_t piece) {
     SeamWindings::Path last{};
     for_each_in(0, int64_t(links[piece].size()), [&](int64_t i) {
-      const auto path = windings.path_over<Shared>(links[piece][i]);
+      const auto path = windings.path_over<Concurrent>(links[piece][i]);
       if (!path.exists() || path == last) return;
       last = path;
-      windings.lattices.add<Shared>(path.root, path.winding);
+      windings.lattices.add<Concurrent>(path.root, path.winding);
     });
   });
 }
@@ -152,7 +152,7 @@ void find_windings(const SeamWindings& windings, int64_t pieces, auto&& for_each
     for_each_link(piece, [&](int64_t from, int64_t to, const Winding& winding, int64_t number) {
       if (from == last_from && to == last_to && winding == last) return;
       last_from = from, last_to = to, last = winding;
-      links[piece].push_back(windings.unite<Shared>(from, to, winding, number));
+      links[piece].push_back(windings.unite<Concurrent>(from, to, winding, number));
     });
   });
   close_paths(windings, links);
@@ -173,8 +173,8 @@ ArrayWindings find_windings(const SeamArray<ElementLinks, Label>& array, int64_t
       unite(from, to, box.winding(), link);
     });
   });
-  for_each_slot(windings, [&](int64_t slot) { windings.tell_smallest<Shared>(slot); });
-  for_each_slot(windings, [&](int64_t slot) { windings.ask_smallest<Shared>(slot); });
+  for_each_slot(windings, [&](int64_t slot) { windings.tell_smallest<Concurrent>(slot); });
+  for_each_slot(windings, [&](int64_t slot) { windings.ask_smallest<Concurrent>(slot); });
   ArrayWindings listed;
   for_each_in(0, slots, [&](int64_t slot) {
     if (windings.is_left_out(slot)) listed.left_out.push_back(windings.table.key[slot]);

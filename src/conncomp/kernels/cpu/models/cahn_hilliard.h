@@ -231,7 +231,7 @@ void measure_fields(
         }
       }
     for (int k = 0; k < kFieldEntries; ++k)
-      Shared::fetch_add(record + strip.replica * length + k, tally.entry[k]);
+      Concurrent::fetch_add(record + strip.replica * length + k, tally.entry[k]);
   });
 }
 

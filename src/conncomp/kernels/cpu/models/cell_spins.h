@@ -1,5 +1,5 @@
 // The Ising model on lattices of any unit cell on the CPU: the updates of Swendsen and Wang and of Wolff, by
-// the forest of runs of Potts' updates (potts/forest.h). A cluster's spins change by the coin of its smallest
+// the forest of runs of Potts' updates (forest.h). A cluster's spins change by the coin of its smallest
 // site, whatever the sign of couplings. 1. Each thread takes a strip of rows; the first kind of bonds that
 // leads to a row before gives runs their parents. A kind of bonds that leads one site farther than the one
 // before mostly connects nothing new:
@@ -7,14 +7,12 @@
 //                   | \ |       and of the bonds of p and p' to q' if p and p' are
 //      row          p - p'
 // 2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
-// 3. What flips is what states of two would be (potts/run_clusters.h).
+// 3. What flips is what states of two would be (run_clusters.h).
 // Source: ours; R. H. Swendsen and J.-S. Wang 1987, and U. Wolff 1989, for the updates.
 #pragma once
 
-#include <optional>
-
 #include "core/cell_lattice.h"
-#include "cpu/models/potts/run_clusters.h"
+#include "cpu/models/run_clusters.h"
 
 namespace conncomp {
 
@@ -76,8 +74,8 @@ template <class Index> class CellClusters : public RunClusters<Index> {
         probabilities_(probabilities) {}
 
   void label() {
-    parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
-    parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
+    this->for_each_strip([this](auto&&... of) { label_strip(of...); });
+    this->for_each_strip([this](auto&&... of) { sew_strip(of...); });
   }
 
   void change(Bits64* new_words) {
@@ -97,18 +95,18 @@ template <class Index> class CellClusters : public RunClusters<Index> {
       const RunForest<Index> forest(lattice_, memory_, strip.replica);
       const RunsBeside<Index> runs(cells_, forest, site / cells_.row_sites(), 0);
       Index* const parent = forest.parents();
-      const Index chosen = find<Shared>(parent, runs.run_of(site % cells_.row_sites()));
+      const Index chosen = find<Concurrent>(parent, runs.run_of(site % cells_.row_sites()));
       const Bits64* const old = replicas_.spins(words_, strip.replica);
       Bits64* const spins = replicas_.spins(new_words, strip.replica);
       for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
         for (int64_t word = begin * lattice_.columns(); word < end * lattice_.columns(); ++word) {
           Bits64 changes = 0;
           const Index run = forest.before(word);
-          bool before = word % lattice_.columns() != 0 && find<Shared>(parent, Index(run - 1)) == chosen;
+          bool before = word % lattice_.columns() != 0 && find<Concurrent>(parent, Index(run - 1)) == chosen;
           int rank = 0;
           if (before) changes = 1;
           for_each_bit(forest.start(word), [&](int p) {
-            const bool flipped = find<Shared>(parent, Index(run + rank++)) == chosen;
+            const bool flipped = find<Concurrent>(parent, Index(run + rank++)) == chosen;
             changes ^= Bits64(flipped != before) << p;
             before = flipped;
           });
@@ -120,58 +118,41 @@ template <class Index> class CellClusters : public RunClusters<Index> {
 
  private:
   using Base = RunClusters<Index>;
-  using Base::first_run, Base::record_of;
   using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
-  using Base::slabs_, Base::end_, Base::sewn_;
+  using Base::slabs_, Base::sewn_;
 
-  void draw(const Strip& strip, int kind, int64_t begin, int64_t end, SpinTally& tally,
-      std::vector<Bits64>& bonds, auto&& takes) const {
-    const Bits64* const spins = replicas_.spins(words_, strip.replica);
+  // Draws the bonds of rows to those of the slab before them or, with `inside` false, to others.
+  void draw(const Strip& slab, bool inside, int kind, int64_t begin, int64_t end, SpinTally& tally,
+      std::vector<Bits64>& bonds) const {
+    const Bits64* const spins = replicas_.spins(words_, slab.replica);
     bonds.resize((end - begin) * lattice_.columns());
     Bits64* bond = bonds.data();
     for (int64_t row = begin; row < end; ++row) {
       CellWord word = cell_word(cells_, row, 0);
-      if (!takes(row, other_sites(cells_, word, kind).row)) {
-        bond = std::fill_n(bond, lattice_.columns(), Bits64(0));
-        continue;
+      for (int64_t c = 0; c < lattice_.columns(); ++c, ++word.place.column, ++word.place.word) {
+        const OtherSites other = other_sites(cells_, word, kind);
+        *bond++ = is_before(slab, row, other.row) == inside ? satisfied_by(cells_, spins, word, other) : 0;
       }
-      for (int64_t c = 0; c < lattice_.columns(); ++c, ++word.place.column, ++word.place.word)
-        *bond++ = satisfied_by(cells_, spins, word, other_sites(cells_, word, kind));
     }
     const int64_t count = int64_t(bonds.size());
     if (record_) tally.satisfied += count_bits(bonds.data(), count);
-    activate(replicas_.draws(strip.replica, step_), begin * lattice_.columns(), kind,
-        probabilities_[strip.replica], count, bonds.data());
+    activate(replicas_.draws(slab.replica, step_), begin * lattice_.columns(), kind,
+        probabilities_[slab.replica], count, bonds.data());
     if (record_) tally.active += count_bits(bonds.data(), count);
   }
 
-  void label_strip(int64_t piece) {
-    const Strip strip = strips_[piece], slab = slabs_.take(piece);
-    SpinTally tally(lattice_);
+  void label_strip(int64_t piece, RunForest<Index>& forest, SpinTally& tally) {
+    const Strip slab = slabs_.take(piece);
     std::vector<Bits64> bonds[kMostKinds];
-    RunForest<Index> forest(lattice_, memory_, strip.replica);
-    Index next = first_run(strip);
-    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
-      draw(strip, 0, begin, end, tally, bonds[0], [](int64_t, int64_t) { return true; });
-      for (int kind = 1; kind < cells_.kinds; ++kind)
-        draw(strip, kind, begin, end, tally, bonds[kind],
-            [&](int64_t row, int64_t other) { return is_before(slab, row, other); });
-      for (int64_t row = begin; row < end; ++row) {
-        const Index first = next;
-        const int64_t begin_word = (row - begin) * lattice_.columns();
-        next = forest.begin_row(lattice_, row, bonds[0].data() + begin_word, first);
-        join_row(slab, row, begin_word, bonds, forest);
-        if (bonds[0][begin_word + lattice_.columns() - 1] >> ((cells_.row_sites() - 1) % kWordSites) & 1)
-          forest.close_row(row);
-        forest.shorten(first, next);
-      }
-      if (record_) {
-        const Bits64* const spins = replicas_.spins(words_, strip.replica);
-        tally.add_rows(lattice_, spins, begin, end);
-      }
+    const auto draw_kinds = [&](int64_t begin, int64_t end) {
+      for (int kind = 0; kind < cells_.kinds; ++kind) draw(slab, true, kind, begin, end, tally, bonds[kind]);
+      if (record_) tally.add_rows(lattice_, replicas_.spins(words_, slab.replica), begin, end);
+      return bonds[0].data();
+    };
+    this->make_runs(piece, forest, draw_kinds, [&](const RowPlace& place, int64_t word, bool closes) {
+      join_row(slab, place.row, word, bonds, forest);
+      if (closes) forest.close_row(place.row);
     });
-    end_[piece] = next;
-    if (record_) tally.add_to(record_of(strip.replica));
   }
 
   void join_row(const Strip& slab, int64_t row, int64_t begin_word, const std::vector<Bits64>* bonds,
@@ -232,11 +213,9 @@ template <class Index> class CellClusters : public RunClusters<Index> {
     return slab.begin <= other && other <= row;
   }
 
-  void sew_strip(int64_t piece) {
+  void sew_strip(int64_t piece, const RunForest<Index>& forest, SpinTally& tally) {
     const Strip strip = strips_[piece], slab = slabs_[piece];
-    SpinTally tally(lattice_);
     std::vector<Bits64> bonds;
-    const RunForest<Index> forest(lattice_, memory_, strip.replica);
     for (int64_t row = strip.begin; row < strip.end; ++row) {
       poll(cells_.kinds);
       const CellWord word = cell_word(cells_, row, 0);
@@ -244,7 +223,7 @@ template <class Index> class CellClusters : public RunClusters<Index> {
       for (int kind = 1; kind < cells_.kinds; ++kind) {
         const int64_t g = other_sites(cells_, word, kind).row;
         if (is_before(slab, row, g)) continue;
-        draw(strip, kind, row, row + 1, tally, bonds, [](int64_t, int64_t) { return true; });
+        draw(slab, false, kind, row, row + 1, tally, bonds);
         const RunsBeside<Index> other(cells_, forest, g, cells_.kind[kind].shift);
         Bits64 from_before = 0;
         for (int64_t c = 0; c < lattice_.columns(); ++c) {
@@ -259,7 +238,6 @@ template <class Index> class CellClusters : public RunClusters<Index> {
         }
       }
     }
-    if (record_) tally.add_to(record_of(strip.replica));
   }
 
   const CellLattice cells_;
@@ -267,19 +245,13 @@ template <class Index> class CellClusters : public RunClusters<Index> {
   const Bits64* const probabilities_;
 };
 
-// Memory that updates share; a call takes it while it works, so that no two calls have the same.
-struct CellForests {
-  std::optional<ForestMemory<int32_t>> narrow;
-  std::optional<ForestMemory<int64_t>> wide;
-};
-
 class CellEngine {
  public:
   CellEngine(const CellLattice& cells, Bits64 seed, Bits64 first_replica, int64_t replicas)
       : cells_(cells), replicas_{cells.lattice, seed, first_replica, replicas} {}
 
-  CellForests take_memory() { return std::exchange(memory_, CellForests()); }
-  void give_back(CellForests&& memory) { memory_ = std::move(memory); }
+  ForestMemories take_memory() { return std::exchange(memory_, ForestMemories()); }
+  void give_back(ForestMemories&& memory) { memory_ = std::move(memory); }
 
   void bonds(const Bits64* words, Bits32 step, const Bits64* probabilities, Bits64* out) const {
     each_word([&](int64_t replica, const CellWord& word) {
@@ -297,18 +269,21 @@ class CellEngine {
         sum += std::popcount(satisfied(words, replica, word, kind));
       const int64_t ones = std::popcount(replicas_.spins(words, replica)[word.place.word]);
       int64_t* const measured = record + replica * (kCounts + cells_.lattice.states);
-      Shared::fetch_add(measured + kSatisfied, sum);
-      Shared::fetch_add(
+      Concurrent::fetch_add(measured + kSatisfied, sum);
+      Concurrent::fetch_add(
           measured + kCounts, int64_t(std::popcount(cells_.lattice.sites_of(word.place.column))) - ones);
-      Shared::fetch_add(measured + kCounts + 1, ones);
+      Concurrent::fetch_add(measured + kCounts + 1, ones);
     });
   }
 
-  void update(CellForests& memory, const Bits64* words, Bits64* new_words, Bits32 step,
+  void update(ForestMemories& memories, const Bits64* words, Bits64* new_words, Bits32 step,
       const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
-    cells_.lattice.sites() < (int64_t(1) << 31)
-        ? run(memory.narrow, words, new_words, step, probabilities, chosen, record, clusters)
-        : run(memory.wide, words, new_words, step, probabilities, chosen, record, clusters);
+    memories.use(replicas_, [&]<class Index>(ForestMemory<Index>& memory) {
+      CellClusters<Index> update(replicas_, cells_, memory, words, step, probabilities, record);
+      update.label();
+      if (clusters) update.measure();
+      chosen ? update.change_chosen(new_words) : update.change(new_words);
+    });
   }
 
  private:
@@ -326,19 +301,9 @@ class CellEngine {
     });
   }
 
-  template <class Index>
-  void run(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-      const Bits64* probabilities, bool chosen, int64_t* record, bool clusters) const {
-    if (!memory) memory.emplace(replicas_);
-    CellClusters<Index> update(replicas_, cells_, *memory, words, step, probabilities, record);
-    update.label();
-    if (clusters) update.measure();
-    chosen ? update.change_chosen(new_words) : update.change(new_words);
-  }
-
   const CellLattice cells_;
   const LatticeReplicas replicas_;
-  CellForests memory_;
+  ForestMemories memory_;
 };
 
 }

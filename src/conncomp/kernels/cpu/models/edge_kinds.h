@@ -30,11 +30,9 @@ class EdgeSpins {
   virtual bool is_counted() const = 0;
   // How many fields of a record follow those of core/spins.h: states, or components.
   virtual int64_t counts() const = 0;
-  // The weights of bonds, or of those to the ghost; returns what of them is satisfied, where that is counted.
-  virtual int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-      int32_t* weights) const = 0;
-  virtual int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-      int32_t* weights) const = 0;
+  // Fills the weights of bonds, or of those to the ghost; returns how much is satisfied, where it is counted.
+  virtual int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first,
+      int64_t count, int32_t* weights) const = 0;
   // The clusters that stay, of those whose smallest vertices a word has.
   virtual Bits64 staying(const Draws& draws, int64_t word) const = 0;
   virtual void count_word(const SpinsOfReplica& of, int64_t word, int64_t* counts) const = 0;
@@ -61,29 +59,20 @@ template <class Kind> class EdgeSpinsOf final : public EdgeSpins {
       return Kind::kComponents;
   }
 
-  int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
+  int64_t weigh(const SpinsOfReplica& of, const EdgeBonds& edges, bool ghosts, int64_t first, int64_t count,
       int32_t* weights) const override {
     const Spin* const spins = at(of);
     const auto move = kind_.move(of.draws);
     int64_t satisfied = 0;
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t u = edges.u[first + k], v = edges.v[first + k];
-      const int32_t coupling = edges.coupling_of(first + k);
-      weights[k] = kind_.weight(move, spins, u, v, coupling);
-      if constexpr (Kind::kCounted) satisfied += kind_.satisfied(weights[k], spins, u, v, coupling);
-    }
-    return satisfied;
-  }
-  int64_t weigh_ghosts(const SpinsOfReplica& of, const EdgeBonds& edges, int64_t first, int64_t count,
-      int32_t* weights) const override {
-    const Spin* const spins = at(of);
-    const auto move = kind_.move(of.draws);
-    int64_t satisfied = 0;
-    for (int64_t k = 0; k < count; ++k) {
-      const int32_t field = edges.field[first + k];
-      weights[k] = kind_.ghost_weight(move, spins, first + k, field);
-      if constexpr (Kind::kCounted) satisfied += kind_.satisfied(weights[k], spins, first + k, field);
-    }
+    const auto weigh_one = [&](int64_t k, auto... bond) {  // its ends, and its coupling or field
+      weights[k] = kind_.weight(move, spins, bond...);
+      if constexpr (Kind::kCounted) satisfied += kind_.satisfied(weights[k], spins, bond...);
+    };
+    if (ghosts)
+      for (int64_t k = 0; k < count; ++k) weigh_one(k, first + k, edges.field[first + k]);
+    else
+      for (int64_t k = 0; k < count; ++k)
+        weigh_one(k, edges.u[first + k], edges.v[first + k], edges.coupling_of(first + k));
     return satisfied;
   }
   Bits64 staying(const Draws& draws, int64_t word) const override { return kind_.staying(draws, word); }
@@ -142,7 +131,7 @@ template <class Kind> class EdgeSpinsOf final : public EdgeSpins {
       void* spins) const override {
     Spin* const own = at(spins, replica);
     for (int64_t k = 0; k < together.count; ++k)
-      offer_vertex<Shared>(kind_, update, draws, own, together.vertices[k]);
+      offer_vertex<Concurrent>(kind_, update, draws, own, together.vertices[k]);
   }
 
  private:
@@ -162,7 +151,7 @@ template <class Kind> class EdgeSpinsOf final : public EdgeSpins {
       for (int plane = 0; plane < kind_.planes; ++plane)
         to[plane * kind_.words + word] = spins[plane * kind_.words + word] & ~flips;
       for_each_bit(flips, [&](int p) {
-        const int64_t vertex = word * kWordSites + p, root = find<Shared>(words.parent, int32_t(vertex));
+        const int64_t vertex = word * kWordSites + p, root = find<Concurrent>(words.parent, int32_t(vertex));
         const int old = kind_.state(spins, vertex);
         const Bits64 state = Bits64(kind_.new_state(move, draws, root, words.chosen, old));
         for (int plane = 0; plane < kind_.planes; ++plane)

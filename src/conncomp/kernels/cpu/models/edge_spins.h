@@ -11,7 +11,7 @@
 #include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
 #include "cpu/models/edge_kinds.h"
-#include "cpu/models/potts/record.h"
+#include "cpu/models/record.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -80,14 +80,14 @@ class EdgeEngine {
     draw(update, kEdgeBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
       int32_t* const parent = parents(forest, replica);
       for (int64_t k = 0; k < count; ++k)
-        if (is[k]) unite<Shared>(parent, edges_.u[first + k], edges_.v[first + k]);
+        if (is[k]) unite<Concurrent>(parent, edges_.u[first + k], edges_.v[first + k]);
     });
     if (chosen) parallel_for(replicas_.count, [&](int64_t replica) { choose(forest, update, replica); });
     draw(update, kGhostBond, [&](int64_t replica, int64_t first, int64_t count, const uint8_t* is) {
       for (int64_t k = 0; k < count; ++k) {
         if (!is[k]) continue;
-        const int32_t root = find<Shared>(parents(forest, replica), int32_t(first + k));
-        Shared::fetch_or(stays(forest, replica) + root / kWordSites, Bits64(1) << root % kWordSites);
+        const int32_t root = find<Concurrent>(parents(forest, replica), int32_t(first + k));
+        Concurrent::fetch_or(stays(forest, replica) + root / kWordSites, Bits64(1) << root % kWordSites);
       }
     });
     for_each_words([&](int64_t replica, int64_t begin, int64_t end) {
@@ -177,15 +177,14 @@ class EdgeEngine {
             int32_t weights[kTogether];
             uint8_t is[kTogether];
             const SpinsOfReplica of = of_replica(update, replica);
-            satisfied += ghosts ? kind_->weigh_ghosts(of, edges_, begin, count, weights)
-                                : kind_->weigh(of, edges_, begin, count, weights);
+            satisfied += kind_->weigh(of, edges_, ghosts, begin, count, weights);
             draw_piece(update, of, purpose, begin, count, weights, is);
             for (int64_t k = 0; k < count; ++k) active += is[k];
             body(replica, begin, count, is);
           }
           if (update.record == nullptr) return;
-          if (kind_->is_counted()) Shared::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
-          if (!ghosts) Shared::fetch_add(record_of(update, replica) + kActive, active);
+          if (kind_->is_counted()) Concurrent::fetch_add(record_of(update, replica) + kSatisfied, satisfied);
+          if (!ghosts) Concurrent::fetch_add(record_of(update, replica) + kActive, active);
         });
   }
   static void draw_piece(const EdgeUpdate& update, const SpinsOfReplica& of, Purpose purpose, int64_t first,
@@ -206,7 +205,7 @@ class EdgeEngine {
         poll(kTogether);
         sum += kind_->energy(of, edges_, ghosts, begin, std::min(kTogether, end - begin));
       }
-      Shared::fetch_add(record_of(update, replica) + kSatisfied, sum);
+      Concurrent::fetch_add(record_of(update, replica) + kSatisfied, sum);
     });
   }
   void count_spins(const EdgeUpdate& update) const {
@@ -218,7 +217,7 @@ class EdgeEngine {
         kind_->count_word(of, begin, counts.data());
       }
       for (size_t k = 0; k < counts.size(); ++k)
-        Shared::fetch_add(record_of(update, replica) + kCounts + k, counts[k]);
+        Concurrent::fetch_add(record_of(update, replica) + kCounts + k, counts[k]);
     });
   }
 
@@ -235,7 +234,7 @@ class EdgeEngine {
   void choose(EdgeForest& forest, const EdgeUpdate& update, int64_t replica) const {
     const Draws draws = replicas_.draws(replica, update.step);
     const auto vertex = int32_t(below(half(draws(kChosenSite, 0), 0), Bits64(vertices())));
-    const int32_t root = find<Shared>(parents(forest, replica), vertex);
+    const int32_t root = find<Concurrent>(parents(forest, replica), vertex);
     stays(forest, replica)[root / kWordSites] &= ~(Bits64(1) << root % kWordSites);
   }
 
@@ -244,7 +243,7 @@ class EdgeEngine {
     const Bits64* const stay = stays(forest, replica);
     Bits64 flips = 0;
     for_each_vertex(word, [&](int32_t vertex) {
-      const int32_t root = find<Shared>(parent, vertex);
+      const int32_t root = find<Concurrent>(parent, vertex);
       if (flatten) forest.size[replica * vertices() + vertex] = 0;
       flips |= Bits64(~stay[root / kWordSites] >> root % kWordSites & 1) << vertex % kWordSites;
     });
@@ -256,7 +255,7 @@ class EdgeEngine {
       int32_t* const size = forest.size.data() + replica * vertices();
       for (int64_t word = begin; word < end; ++word)
         for_each_vertex(word, [&](int32_t vertex) {
-          Shared::fetch_add(size + find<Shared>(parents(forest, replica), vertex), 1);
+          Concurrent::fetch_add(size + find<Concurrent>(parents(forest, replica), vertex), 1);
         });
     });
     for_each_part(words(), kGrain / kWordSites, [&](int64_t replica, int64_t begin, int64_t end) {

@@ -41,14 +41,14 @@ class KawasakiEngine {
 
   void sweep(const Bits64* words, Bits64* new_words, Bits32 step, const uint8_t* acceptance) const {
     const int64_t all = replicas_ * lattice_.words();
-    for_each_index(all, [&](int64_t word) { new_words[word] = Shared::load(words + word); });
+    for_each_index(all, [&](int64_t word) { new_words[word] = Concurrent::load(words + word); });
     with_kind([&](auto kind) { sweep_kind<kind.value>(new_words, step, acceptance); });
   }
 
   void count_unsatisfied(const Bits64* words, int64_t* counts) const {
     with_kind([&](auto kind) {
       parallel_for(replicas_, [&](int64_t replica) {
-        const WordsOf<Shared, const Bits64> spins{words + replica * lattice_.words()};
+        const WordsOf<Concurrent, const Bits64> spins{words + replica * lattice_.words()};
         int64_t count = 0;
         for_each_in(0, lattice_.words(), [&](int64_t word) {
           for_each_unsatisfied<kind.value>(
@@ -116,7 +116,7 @@ class KawasakiEngine {
     const bool side_by_side = replicas_ >= num_threads() || kWordCost * count < kGrain;
     const auto sweep_replica = [&](int64_t replica) {
       const Draws draws = draws_of(replica, step);
-      const WordsOf<Shared> spins{words + replica * lattice_.words()};
+      const WordsOf<Concurrent> spins{words + replica * lattice_.words()};
       for (int substep = 0; substep < class_count(kind); ++substep)
         with_direction<kind>(draw_class<kind>(draws, substep), [&](auto direction, int residues) {
           const auto exchange = [&](int64_t number) {

@@ -45,8 +45,8 @@ template <class Kind> class StructureSumsOf final : public StructureSums {
             sine += waved(value[i], phases[k][i].sine);
           }
           int64_t* const sum = sums + ((replica * components() + component) * waves_.count + k) * 2;
-          Shared::fetch_add(sum, cosine);
-          Shared::fetch_add(sum + 1, sine);
+          Concurrent::fetch_add(sum, cosine);
+          Concurrent::fetch_add(sum + 1, sine);
         }
       }
     });
@@ -72,8 +72,8 @@ template <class Kind> class StructureSumsOf final : public StructureSums {
             sine += waved_in_cluster(value, phases[i].sine);
           }
           int64_t* const sum = sums.data() + 2 * (replica * sites + cluster);
-          Shared::fetch_add(sum, cosine);
-          Shared::fetch_add(sum + 1, sine);
+          Concurrent::fetch_add(sum, cosine);
+          Concurrent::fetch_add(sum + 1, sine);
         }
       });
       for_each_some([&](int64_t replica, int64_t first, int64_t count) {
@@ -83,7 +83,7 @@ template <class Kind> class StructureSumsOf final : public StructureSums {
           add_square(sums[i + 1], own);
         }
         for (int limb = 0; limb < kProjectedLimbs; ++limb)
-          Shared::fetch_add(limbs + (replica * waves_.count + k) * kProjectedLimbs + limb, own[limb]);
+          Concurrent::fetch_add(limbs + (replica * waves_.count + k) * kProjectedLimbs + limb, own[limb]);
       });
     }
   }
@@ -165,7 +165,7 @@ struct ActiveEdges {
       const int64_t item = piece / bonds.parts, part = piece % bonds.parts;
       const uint8_t* const is = active + item * count;
       for_each_in(bonds.begin(part), bonds.end(part), [=, this](int64_t bond) {
-        if (is[bond]) unite<Shared>(label + item * sites, u[bond], v[bond]);
+        if (is[bond]) unite<Concurrent>(label + item * sites, u[bond], v[bond]);
       });
     };
     parallel_for(items * bonds.parts, unite_part, Dealing::kQueue);

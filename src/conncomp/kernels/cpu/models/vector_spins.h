@@ -62,7 +62,8 @@ template <class Kind> class VectorEngine {
         count_row(of_replica(spins, strip.replica), place, row, next, sums);
       for (int axis = 0; axis < kLatticeAxes; ++axis) sums[kSatisfied] += sums[kAlong + axis];
       for (int field = 0; field < kVectorFields; ++field)
-        if (sums[field] != 0) Shared::fetch_add(record + strip.replica * kVectorFields + field, sums[field]);
+        if (sums[field] != 0)
+          Concurrent::fetch_add(record + strip.replica * kVectorFields + field, sums[field]);
     });
   }
 
@@ -213,7 +214,7 @@ template <class Kind> class VectorEngine {
       forest.for_each_run(lattice_, place.row, [&](int32_t run, int64_t count) {
         int64_t sum = 0;
         for (; count > 0; --count) sum += Kind::projection(mirror, *spin++);
-        Shared::fetch_add(of_replica(sums, replica) + forest.parents()[run], sum);
+        Concurrent::fetch_add(of_replica(sums, replica) + forest.parents()[run], sum);
       });
     });
     Strips(replicas_).for_each([&](const Strip& strip) {
@@ -222,7 +223,7 @@ template <class Kind> class VectorEngine {
       for_each_in(
           strip.begin * length, strip.end * length, [&](int64_t run) { add_square(of_strip[run], limbs); });
       for (int k = 0; k < kProjectedLimbs; ++k)
-        Shared::fetch_add(records + strip.replica * kProjectedLimbs + k, limbs[k]);
+        Concurrent::fetch_add(records + strip.replica * kProjectedLimbs + k, limbs[k]);
     });
   }
 

@@ -22,14 +22,15 @@ void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
-template <class Access> constexpr bool kConcurrent = std::is_same_v<Access, Shared>;
+template <class Access> constexpr bool kConcurrent = std::is_same_v<Access, Concurrent>;
 
-// Calls work(Exclusive()) or work(Shared()). Looks the number of threads up once, as it may change meanwhile.
+// Calls work(Exclusive()) or work(Concurrent()). Looks the number of threads up once, as it may change
+// meanwhile.
 void with_threads(auto&& work) {
   if (num_threads() == 1)
     work(Exclusive());
   else
-    work(Shared());
+    work(Concurrent());
 }
 
 // Calls body with the compile-time constant equal to `choice`, one of 1, ..., last.
@@ -75,7 +76,7 @@ void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* par
 template <class Access, class Vertex>
 void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, auto body) {
   ecl_for_each(kConcurrent<Access>, arcs, arcs, [=](int64_t arc) {
-    const Vertex a = Shared::load(src + arc), b = Shared::load(dst + arc);
+    const Vertex a = Concurrent::load(src + arc), b = Concurrent::load(dst + arc);
     if (a != b && is_vertex(a, vertices) && is_vertex(b, vertices)) body(std::min(a, b), std::max(a, b));
   });
 }

@@ -133,7 +133,7 @@ template <int kWords> struct WordColumn {
 
   std::array<uint64_t, kWords> operator[](int64_t row) const {
     std::array<uint64_t, kWords> key;
-    for (int k = 0; k < kWords; ++k) key[k] = Shared::load(words + row * kWords + k);
+    for (int k = 0; k < kWords; ++k) key[k] = Concurrent::load(words + row * kWords + k);
     return key;
   }
 };
@@ -190,7 +190,7 @@ struct ByteColumn {
   void approach(int64_t row) const { __builtin_prefetch(ends + row); }
 
   Bytes operator[](int64_t row) const {
-    const int64_t begin = Shared::load(ends + row), end = Shared::load(ends + row + 1);
+    const int64_t begin = Concurrent::load(ends + row), end = Concurrent::load(ends + row + 1);
     if (begin < 0 || end < begin || limit < end) return {bytes, 0};
     return {bytes + begin, end - begin};
   }

@@ -47,7 +47,7 @@ class ThresholdForests {
   void mend() {
     for (int level = levels() - 1; level > 0; --level)
       for_each_index(size(), [this, level](int64_t i) {
-        unite<Shared>(parents(level - 1), int32_t(i), Shared::load(parents(level) + i));
+        unite<Concurrent>(parents(level - 1), int32_t(i), Concurrent::load(parents(level) + i));
       });
   }
 
@@ -64,7 +64,7 @@ class Levels {
   int operator()(int64_t row) const {
     if (!weights_) return int(thresholds_.size());
     const double weight =
-        std::bit_cast<double>(Shared::load(reinterpret_cast<const uint64_t*>(weights_) + row));
+        std::bit_cast<double>(Concurrent::load(reinterpret_cast<const uint64_t*>(weights_) + row));
     int level = 0;
     for (const double threshold : thresholds_) level += weight >= threshold;
     return level;
@@ -118,7 +118,7 @@ template <class Ids> class PairClusters {
   int64_t label(int threshold, bool consecutive, int32_t* labels) {
     if (torn_) mend();
     int32_t* const parent = forests_.parents(threshold);
-    for_each_index(size(), [=](int64_t i) { labels[i] = find<Shared>(parent, int32_t(i)); });
+    for_each_index(size(), [=](int64_t i) { labels[i] = find<Concurrent>(parent, int32_t(i)); });
     return label_forest(labels, size(), consecutive);
   }
 
@@ -131,8 +131,8 @@ template <class Ids> class PairClusters {
   void unite_roots(int threshold, const int32_t* roots, int64_t count) {
     forests_.grow(size());
     for_each_index(std::min(count, size()), [=, this](int64_t i) {
-      const int32_t root = Shared::load(roots + i);
-      if (root >= 0 && root < size()) unite<Shared>(forests_.parents(threshold), int32_t(i), root);
+      const int32_t root = Concurrent::load(roots + i);
+      if (root >= 0 && root < size()) unite<Concurrent>(forests_.parents(threshold), int32_t(i), root);
     });
   }
 
@@ -217,7 +217,7 @@ template <class Ids> class PairClusters {
     if (parts.parts == 1) return unite_rows<Exclusive>(level, first, 0, count, u, v);
     parallel_for(
         parts.parts,
-        [&](int64_t part) { unite_rows<Shared>(level, first, parts.begin(part), parts.end(part), u, v); },
+        [&](int64_t part) { unite_rows<Concurrent>(level, first, parts.begin(part), parts.end(part), u, v); },
         Dealing::kQueue);
   }
 

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kPatternThreads)
       if (row < 0) continue;
       for (int k = 0; k < kNumbers; ++k) {
         const int64_t weight = __ldg(weights + code * kNumbers + k);
-        if (weight) Shared::fetch_add(numbers + row * kNumbers + k, weight);
+        if (weight) Concurrent::fetch_add(numbers + row * kNumbers + k, weight);
       }
     }
   }
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kPatternThreads) count_borders(
     if ((beside == 0 && aslant == 2) || (beside == 1 && aslant == 3)) kind = 1;
     if (beside == 1 && (aslant == 1 || aslant == 2)) kind = 2;
     const int64_t row = kind < 0 ? -1 : places[label] - 1;
-    if (row >= 0) Shared::fetch_add(kinds + row * kBorderKinds + kind, int64_t(1));
+    if (row >= 0) Concurrent::fetch_add(kinds + row * kBorderKinds + kind, int64_t(1));
   }
 }
 
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kFaceThreads)
         const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ places, int64_t* faces) {
   for (int64_t begin = grid_thread() / kWarp * kWarp; begin < count; begin += grid_threads()) {
     const int64_t i = begin + lane();
-    const Label label = i < count ? Shared::load(labels + i) : background;
+    const Label label = i < count ? Concurrent::load(labels + i) : background;
     const auto [first, length] = stretch_of(label);
     const unsigned int stretch = kAllLanes >> (kWarp - length) << lane();
     const int64_t row = first && has_row(label, background, rows) ? places[label] - 1 : -1;
@@ -126,12 +126,12 @@ __global__ void __launch_bounds__(kFaceThreads)
     for (int64_t k = ndim - 1; k >= 0; --k) {
       const int64_t at = line % shape[k];
       const auto differs = [&](bool inside, int64_t neighbour) {
-        return i < count && (!inside || Shared::load(labels + neighbour) != label);
+        return i < count && (!inside || Concurrent::load(labels + neighbour) != label);
       };
       const unsigned int ahead = __ballot_sync(kAllLanes, differs(at > 0, i - stride));
       const unsigned int behind = __ballot_sync(kAllLanes, differs(at + 1 < shape[k], i + stride));
       const int sum = __popc(ahead & stretch) + __popc(behind & stretch);
-      if (row >= 0 && sum > 0) Shared::fetch_add(faces + row * ndim + k, int64_t(sum));
+      if (row >= 0 && sum > 0) Concurrent::fetch_add(faces + row * ndim + k, int64_t(sum));
       line /= shape[k];
       stride *= shape[k];
     }

@@ -22,9 +22,9 @@ struct KeyCounts {
   void add(int64_t key, int64_t count) const {
     const int64_t slot = table.take(key);
     if (slot < 0)
-      Shared::store(full, int64_t(1));
+      Concurrent::store(full, int64_t(1));
     else
-      Shared::fetch_add(counts + slot, count);
+      Concurrent::fetch_add(counts + slot, count);
   }
 };
 
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kTableThreads)
   __shared__ CountSlots<int64_t> of_block;
   for (int64_t span = blockIdx.x * kContactSpan; span < labels.count; span += gridDim.x * kContactSpan) {
     of_block.clear();
-    if (__syncthreads_or(Shared::load(table.full) != 0)) return;
+    if (__syncthreads_or(Concurrent::load(table.full) != 0)) return;
     for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kTableThreads) {
       const Label label = i < labels.count ? labels.load(i) : labels.background;
       const bool exists = i < labels.count && labels.has_row(label);

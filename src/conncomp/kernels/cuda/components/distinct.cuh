@@ -19,14 +19,14 @@ template <class Label>
 __global__ void __launch_bounds__(kDistinctThreads) collect_labels(int64_t count,
     const Label* __restrict__ labels, int64_t factor, int64_t bits, Label* keys, int64_t* full) {
   __shared__ Label remembered[kMemory];
-  const Label first_label = Shared::load(labels);
+  const Label first_label = Concurrent::load(labels);
   for (int place = threadIdx.x; place < kMemory; place += kDistinctThreads) remembered[place] = first_label;
   __syncthreads();
   const KeyTable<Label> table{{uint64_t(factor)}, int(bits), first_label, keys};
   bool is_full = false;
   for (int64_t begin = grid_thread() - lane(); begin < count; begin += grid_threads()) {
     const int64_t i = begin + lane();
-    const Label label = i < count ? Shared::load(labels + i) : first_label;
+    const Label label = i < count ? Concurrent::load(labels + i) : first_label;
     if (stretch_of(label).first && label != first_label) {
       Label* const memory = remembered + table.hash.slot(uint64_t(label), kMemoryBits);
       if (InBlock::load(memory) != label) {
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kDistinctThreads) collect_labels(int64_t count
     // A warp that has met a full table stops: finding out takes kMostProbes steps.
     if (__any_sync(kAllLanes, is_full)) break;
   }
-  if (is_full) Shared::store(full, int64_t(1));
+  if (is_full) Concurrent::store(full, int64_t(1));
 }
 
 // Slots with a label and its number each; the first label has no slot. Laid out as in distinct.py.
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kDistinctThreads)
   for (int64_t i = 1 + grid_thread(); i < count; i += grid_threads()) {
     const int64_t slot = slots.take(labels[i]);
     if (slot < 0)
-      Shared::store(full, int64_t(1));
+      Concurrent::store(full, int64_t(1));
     else
       table.numbers[slot] = numbers[i];
   }
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kDistinctThreads) translate_labels(int64_t cou
   const KeyTable<Label> slots = table.slots();
   const Number absent = *table.first_number;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const int64_t slot = slots.find(Shared::load(labels + i));
+    const int64_t slot = slots.find(Concurrent::load(labels + i));
     out[i] = slot < 0 ? absent : __ldg(table.numbers + slot);
   }
 }

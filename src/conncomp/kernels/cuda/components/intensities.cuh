@@ -44,8 +44,8 @@ template <class Value> struct ExtremeKeys {
     high = over_lanes(high, larger<uint64_t>);
   }
   void send() const {
-    Shared::fetch_max(extremes + 2 * component, low);
-    Shared::fetch_max(extremes + 2 * component + 1, high);
+    Concurrent::fetch_max(extremes + 2 * component, low);
+    Concurrent::fetch_max(extremes + 2 * component + 1, high);
   }
 };
 
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kIntensityThreads) write_intensities(const Run
     const int64_t* const box = boxes + 2 * row * ndim;
     if (!columns.write(
             row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box, sum_at))
-      Shared::store(lost, int64_t(1));
+      Concurrent::store(lost, int64_t(1));
   }
 }
 
@@ -217,12 +217,12 @@ template <class Value, int axes> struct SmallValueSums {
   }
   void send() const {
     const SmallWords<axes> words(table, component);
-    Shared::fetch_max(words.extremes(), keys.low);
-    Shared::fetch_max(words.extremes() + 1, keys.high);
-    Shared::fetch_add(&words.sum(), sum);
-    Shared::fetch_add(&words.squares(), squares);
+    Concurrent::fetch_max(words.extremes(), keys.low);
+    Concurrent::fetch_max(words.extremes() + 1, keys.high);
+    Concurrent::fetch_add(&words.sum(), sum);
+    Concurrent::fetch_add(&words.squares(), squares);
 #pragma unroll
-    for (int k = 0; k < axes; ++k) Shared::fetch_add(&words.product(k), products[k]);
+    for (int k = 0; k < axes; ++k) Concurrent::fetch_add(&words.product(k), products[k]);
   }
 };
 
@@ -311,7 +311,7 @@ template <class Value> struct KeyList {
 
   void begin(int64_t following) { component = following; }
   void add(int64_t index, int n) {
-    const int64_t place = Shared::fetch_add(next + component, int64_t(n));
+    const int64_t place = Concurrent::fetch_add(next + component, int64_t(n));
     for (int i = 0; i < n; ++i) {
       const uint64_t key = Order<Value>::key(values[index + i]);
       keys[place + i] = kIsPacked ? uint64_t(component) << kKeyBits | key : key;

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kTableThreads)
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       const int64_t i = begin + k * grid_threads();
-      row[k] = i < count ? Shared::load(labels + i) : Label(0);
+      row[k] = i < count ? Concurrent::load(labels + i) : Label(0);
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kTableThreads)
     return row;
   };
   count_stretches(
-      count, int32_t(-1), table.rows(), table.counts, [=](int64_t i) { return Shared::load(labels + i); },
+      count, int32_t(-1), table.rows(), table.counts, [=](int64_t i) { return Concurrent::load(labels + i); },
       LineBegins(line_length), [](int) { return 1; }, copied);
 }
 
@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(kTableThreads)
   bool is_wrong = false;
   const int64_t rows = count_runs_of(labels, lowest, length, table.counts, is_wrong);
   if (rows > 0) InBlock::fetch_max(&rows_of_block, unsigned(rows));
-  if (is_wrong) Shared::store(&table.state->components, int64_t(-1));
+  if (is_wrong) Concurrent::store(&table.state->components, int64_t(-1));
   __syncthreads();
-  if (threadIdx.x == 0) Shared::fetch_max(&table.state->item_rows, int64_t(rows_of_block));
+  if (threadIdx.x == 0) Concurrent::fetch_max(&table.state->item_rows, int64_t(rows_of_block));
 }
 
 }

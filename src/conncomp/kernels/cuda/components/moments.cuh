@@ -92,7 +92,7 @@ template <class Sum, int rows> struct ElementMoments {
   void begin(int64_t next) {
     component = next;
     is_meant = has_wide == nullptr || boxes.fits_64_bits(component) != kIsWide;
-    if (!is_meant && !kIsWide) Shared::store(has_wide, int64_t(1));
+    if (!is_meant && !kIsWide) Concurrent::store(has_wide, int64_t(1));
 #pragma unroll
     for (int k = 0; k < kMomentAxes; ++k) origin[k] = boxes.first(component, k);
 #pragma unroll
@@ -125,7 +125,7 @@ template <class Sum, int rows> struct ElementMoments {
       if constexpr (kIsWide)
         add_wide(words + 2 * i, words + 2 * i + 1, sums[i]);
       else
-        Shared::fetch_add(words + 2 * i, int64_t(sums[i]));
+        Concurrent::fetch_add(words + 2 * i, int64_t(sums[i]));
   }
 };
 
@@ -144,7 +144,7 @@ template <int = 0>
 __global__ void __launch_bounds__(kMomentThreads)
     add_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {
   follow_launch();
-  if (has_wide != nullptr && Shared::load(has_wide) == 0) return;
+  if (has_wide != nullptr && Concurrent::load(has_wide) == 0) return;
   const Turn turn(int(moments_of(int(boxes.ndim) - 1)));
   ElementMoments<Wide, 1> moments{boxes, table, has_wide, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
@@ -226,7 +226,7 @@ template <class Value, int rows> struct ValueMoments {
   void send() const {
     double* const sums_of_all = table + first_of(component) + number * rows * kPowers;
 #pragma unroll
-    for (int i = 0; i < rows * kPowers; ++i) Shared::fetch_add(sums_of_all + i, sums[i]);
+    for (int i = 0; i < rows * kPowers; ++i) Concurrent::fetch_add(sums_of_all + i, sums[i]);
   }
 };
 
@@ -280,7 +280,7 @@ template <class Value> struct SquaredDeviations {
     }
   }
   void combine_lanes() { sum = warp_sum(sum); }
-  void send() const { Shared::fetch_add(sums + component, sum); }
+  void send() const { Concurrent::fetch_add(sums + component, sum); }
 };
 
 template <class Value>

@@ -24,7 +24,7 @@ template <class Label> struct LabelRows {
   int64_t count, rows;
   Label background;
 
-  Label load(int64_t i) const { return Shared::load(entries + i); }
+  Label load(int64_t i) const { return Concurrent::load(entries + i); }
   bool has_row(Label label) const { return conncomp::has_row(label, background, rows); }
 };
 
@@ -66,12 +66,12 @@ template <class Label> struct CountSlots {
   void add(Label label, int amount, int64_t* counts_of_all) {
     const int slot = find(label);
     if (slot < 0)
-      Shared::fetch_add(counts_of_all + label, int64_t(amount));
+      Concurrent::fetch_add(counts_of_all + label, int64_t(amount));
     else
       InBlock::fetch_add(counts + slot, unsigned(amount));
   }
   void send(int64_t* counts_of_all) const {
-    for_each([=](int, Label label, int64_t sum) { Shared::fetch_add(counts_of_all + label, sum); });
+    for_each([=](int, Label label, int64_t sum) { Concurrent::fetch_add(counts_of_all + label, sum); });
   }
   // Calls visit(slot, label, count) for each used slot.
   void for_each(auto&& visit) const {

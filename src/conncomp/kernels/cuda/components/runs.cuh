@@ -80,7 +80,7 @@ template <class Label> struct FourLabels {
   void read(const LabelRows<Label>& rows, int64_t i) {
     const bool is_aligned = reinterpret_cast<uint64_t>(rows.entries) % (kCount * sizeof(Label)) == 0;
     if (is_aligned && i + kCount <= rows.count)
-      Shared::load_all(rows.entries + i, labels);
+      Concurrent::load_all(rows.entries + i, labels);
     else
 #pragma unroll
       for (int k = 0; k < kCount; ++k) labels[k] = i + k < rows.count ? rows.load(i + k) : rows.background;
@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(kTableThreads)
         if (!labels.has_row(label)) continue;
         const int run_length = four.length(number), slot = slots.find(label);
         if (slot < 0) {
-          list(Shared::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
+          list(Concurrent::fetch_add(table.counts + label, int64_t(1)), at(k, number), run_length);
         } else {
           const unsigned int place = InBlock::fetch_add(slots.counts + slot, 1u);
           waits = place << kPlaceShift | unsigned(slot) << kSlotShift | unsigned(number) << kNumberShift |
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(kTableThreads)
     }
     __syncthreads();
     slots.for_each([&](int slot, Label label, int64_t count) {
-      places[slot] = Shared::fetch_add(table.counts + label, count);
+      places[slot] = Concurrent::fetch_add(table.counts + label, count);
     });
     __syncthreads();
 #pragma unroll
@@ -325,10 +325,10 @@ inline Wide warp_sum(Wide value) {
 
 // Adds to two words, which nobody reads before all have added.
 inline void add_wide(int64_t* low, int64_t* high, Wide value) {
-  const uint64_t before = Shared::fetch_add(reinterpret_cast<uint64_t*>(low), uint64_t(value));
+  const uint64_t before = Concurrent::fetch_add(reinterpret_cast<uint64_t*>(low), uint64_t(value));
   const bool carry = before + uint64_t(value) < before;
   const int64_t above = int64_t(uint64_t(value >> 64) + carry);
-  if (above) Shared::fetch_add(high, above);
+  if (above) Concurrent::fetch_add(high, above);
 }
 
 inline Wide wide_of(int64_t low, int64_t high) { return (Wide(uint64_t(high)) << 64) + uint64_t(low); }

@@ -100,11 +100,11 @@ struct AxisSum {
   }
   void send() const {
     const ShapeWords words(table, component, ndim);
-    Shared::fetch_min(&words.first(axis), first);
-    Shared::fetch_max(&words.last(axis), last);
-    Shared::fetch_add(&words.sum(axis), sum);
+    Concurrent::fetch_min(&words.first(axis), first);
+    Concurrent::fetch_max(&words.last(axis), last);
+    Concurrent::fetch_add(&words.sum(axis), sum);
     words.add_product(axis, axis, square);
-    if (axis == 0) Shared::fetch_add(&words.size(), size);
+    if (axis == 0) Concurrent::fetch_add(&words.size(), size);
   }
 };
 
@@ -196,14 +196,14 @@ template <int axes> struct SumsOfAxes {
   }
   void send() const {
     const ShapeWords words(table, component, axes);
-    Shared::fetch_add(&words.size(), size);
+    Concurrent::fetch_add(&words.size(), size);
 #pragma unroll
     for (int k = 0; k < axes; ++k) {
-      Shared::fetch_min(&words.first(k), first[k]);
-      Shared::fetch_max(&words.last(k), last[k]);
-      Shared::fetch_add(&words.sum(k), sum[k]);
+      Concurrent::fetch_min(&words.first(k), first[k]);
+      Concurrent::fetch_max(&words.last(k), last[k]);
+      Concurrent::fetch_add(&words.sum(k), sum[k]);
 #pragma unroll
-      for (int l = k; l < axes; ++l) Shared::fetch_add(words.product(k, l), products[k][l]);
+      for (int l = k; l < axes; ++l) Concurrent::fetch_add(words.product(k, l), products[k][l]);
     }
   }
 };

@@ -12,7 +12,7 @@ template <class Label>
 __global__ void __launch_bounds__(kTableThreads) count_labels(
     int64_t count, const Label* __restrict__ labels, Label background, int64_t rows, int64_t* sizes) {
   count_stretches(
-      count, background, rows, sizes, [=](int64_t i) { return Shared::load(labels + i); },
+      count, background, rows, sizes, [=](int64_t i) { return Concurrent::load(labels + i); },
       [](int64_t) { return false; }, [](int length) { return length; });
 }
 
@@ -21,7 +21,7 @@ template <class Label, class Combined>
 __global__ void __launch_bounds__(kTableThreads) combine_labels(
     int64_t count, const Label* labels, int64_t length, Label background, int64_t rows, Combined* combined) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const Label label = Shared::load(labels + i);
+    const Label label = Concurrent::load(labels + i);
     const int64_t first_row = quotient(i, length) * rows;
     combined[i] = has_row(label, background, rows) ? Combined(first_row + label) : Combined(background);
   }

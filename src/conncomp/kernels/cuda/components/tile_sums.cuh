@@ -102,9 +102,9 @@ struct SumOfSlot {
 #pragma unroll
     for (int k = 0; k < 3; ++k) total += times[k] * int32_t(slot[words[k]]);
     if (is_most)
-      Shared::fetch_max(reinterpret_cast<uint64_t*>(row + row_word), uint64_t(total));
+      Concurrent::fetch_max(reinterpret_cast<uint64_t*>(row + row_word), uint64_t(total));
     else
-      Shared::fetch_add(row + row_word, total);
+      Concurrent::fetch_add(row + row_word, total);
   }
 
  private:
@@ -399,11 +399,11 @@ template <class Label, class Value, int axes> struct Tile {
     for (int k = 0; k < kLast; ++k) within = place[k] < sides[k] ? within : 0;
     const Label* const from = labels.entries + index_of(place);
     if (is_aligned && within >= kFour) {
-      Shared::load_all(from, four.labels);
+      Concurrent::load_all(from, four.labels);
     } else {
 #pragma unroll
       for (int k = 0; k < kFour; ++k)
-        four.labels[k] = k < within ? Shared::load(from + k) : labels.background;
+        four.labels[k] = k < within ? Concurrent::load(from + k) : labels.background;
     }
     return within;
   }
@@ -473,7 +473,7 @@ template <class Label, class Value, int axes> struct Tile {
     const bool are_exact = measure(run.place, [&](int word, uint32_t value) { words[word] = value; });
     int64_t* const row = table.words + int64_t(run.label) * table.row_words;
     for (int sum = 0; sum < Words::kSums; ++sum) Words::describe(sum, corner).send(words, row);
-    Shared::fetch_max(table.rows_met, int64_t(run.label) + 1);
+    Concurrent::fetch_max(table.rows_met, int64_t(run.label) + 1);
     return are_exact;
   }
 
@@ -564,9 +564,9 @@ __global__ void __launch_bounds__(kTileThreads, TileWords<Value, axes>::kBlocks)
     __syncthreads();
   }
   if (rows > 0) InBlock::fetch_max(&rows_of_block, unsigned(rows));
-  if (!is_right) Shared::store(table.is_wrong, int64_t(1));
+  if (!is_right) Concurrent::store(table.is_wrong, int64_t(1));
   __syncthreads();
-  if (threadIdx.x == 0) Shared::fetch_max(table.rows_met, int64_t(rows_of_block));
+  if (threadIdx.x == 0) Concurrent::fetch_max(table.rows_met, int64_t(rows_of_block));
 }
 
 // As count_present and list_present (runs.cuh), for rows that have a size.

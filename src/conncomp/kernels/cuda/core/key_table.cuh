@@ -22,8 +22,8 @@ template <class Key, class Slot = Key> struct KeyTable {
   // The slot of a key, which the key takes if it has none; -1 if no slot within reach is empty.
   int64_t take(Key key) const {
     return probe(key, [this, key](Key* at) {
-      const Key seen = Shared::load(at);
-      return seen == empty ? Shared::compare_exchange(at, empty, key) : seen;
+      const Key seen = Concurrent::load(at);
+      return seen == empty ? Concurrent::compare_exchange(at, empty, key) : seen;
     });
   }
 

@@ -80,13 +80,13 @@ template <class Index> void replace_roots(int64_t count, Index* labels, auto&& l
     Index root[kLabelsAtOnce];
 #pragma unroll
     for (int k = 0; k < kLabelsAtOnce; ++k)
-      root[k] = begin + k * step < count ? Shared::load(labels + begin + k * step) : Index(-1);
+      root[k] = begin + k * step < count ? Concurrent::load(labels + begin + k * step) : Index(-1);
 #pragma unroll
     for (int k = 0; k < kLabelsAtOnce; ++k) {
       const int64_t index = begin + k * step;
       if (index >= count) break;
       const bool is_root = uint64_t(root[k]) < uint64_t(count);
-      Shared::store(labels + index, is_root ? label_of(Index(index), root[k]) : Index(0));
+      Concurrent::store(labels + index, is_root ? label_of(Index(index), root[k]) : Index(0));
     }
   }
 }

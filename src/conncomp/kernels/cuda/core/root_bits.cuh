@@ -15,12 +15,12 @@ constexpr int kWordThreads = 256;
 // Points an entry to its root, complemented, which is returned; other entries may be settled already.
 template <class Index> Index settle_entry(Index* parent, Index entry) {
   Index root = entry;
-  for (Index above; (above = Shared::load(parent + root)) < root; root = above)
+  for (Index above; (above = Concurrent::load(parent + root)) < root; root = above)
     if (above < 0) {
       root = ~above;
       break;
     }
-  Shared::store(parent + entry, Index(~root));
+  Concurrent::store(parent + entry, Index(~root));
   return root;
 }
 

@@ -16,12 +16,12 @@ inline void start_sweeps(int64_t* last_change, bool due = true) { *last_change =
 
 // Whether a sweep has changed anything so far; reports of the present launch may be missing.
 inline bool has_changed(const int64_t* last_change, int64_t sweep) {
-  return Shared::load(last_change) >= sweep;
+  return Concurrent::load(last_change) >= sweep;
 }
 
 inline bool is_due(const int64_t* last_change, int64_t sweep) { return has_changed(last_change, sweep - 1); }
 
-inline void report_change(int64_t* last_change, int64_t sweep) { Shared::store(last_change, sweep); }
+inline void report_change(int64_t* last_change, int64_t sweep) { Concurrent::store(last_change, sweep); }
 
 // Called by all threads of a block: whether this one has changed something.
 inline void report_changes(int64_t* last_change, int64_t sweep, bool changed) {

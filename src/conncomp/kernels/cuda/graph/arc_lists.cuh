@@ -198,8 +198,10 @@ template <class Vertex> struct BitPairs {
 
   uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
   static uint32_t pick(uint32_t word, Vertex v) { return word >> 2 * int(v % kVerticesOfWord) & 3; }
-  uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
-  void add(Vertex v, uint32_t bits) const { Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord)); }
+  uint32_t of(Vertex v) const { return pick(Concurrent::load(word(v)), v); }
+  void add(Vertex v, uint32_t bits) const {
+    Concurrent::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord));
+  }
 };
 
 // What the blocks share beside arcs; 0 at first, but for the pivot and the member.

@@ -90,7 +90,7 @@ void unite_all(Index* parent, Index v, Index (&target)[count]) {
 // and wait there. Source: Rem, in Dijkstra 1976.
 template <class Index> void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
-    const Index ancestor = Shared::load(parent + of);
+    const Index ancestor = Concurrent::load(parent + of);
     return leads_to(of, ancestor) ? ancestor : of;
   };
   Index low = above(v), high = above(u);
@@ -102,7 +102,7 @@ template <class Index> void unite_paths(Index* parent, Index v, Index u) {
       below_low = entry, low = ancestor;
     }
     if (high == below) {
-      const Index seen = Shared::fetch_min(parent + high, low);
+      const Index seen = Concurrent::fetch_min(parent + high, low);
       if (!leads_to(high, seen) || seen == low) return;
       below = seen;
     } else {
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
       unite_all<InBlock, Uniting::kRoots>(local_parent, i, target);
     }
     if (row < kLocalThreads) scattered = 16 * warp_sum(arcs_outside) > 15 * warp_sum(arcs_taken);
-    if (symmetric && crossings > 0) Shared::store(parent + i, Index(base + outer_neighbour));
+    if (symmetric && crossings > 0) Concurrent::store(parent + i, Index(base + outer_neighbour));
     const uint32_t crossing = __ballot_sync(kAllLanes, crossings > 0);
     const uint32_t unfinished = __ballot_sync(kAllLanes, crossings > 1 || degree > arcs_taken);
     if (lane() == 0) crossings_of[row / kWarp] = Crossings{crossing, unfinished};
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     __syncwarp();  // else each goes on as it leaves the loop
     // A root that has just been put under a vertex elsewhere stays there.
     const bool moved = symmetric && root == i && crosses;
-    if (i < size && !moved) Shared::store(parent + i, Index(base + root));
+    if (i < size && !moved) Concurrent::store(parent + i, Index(base + root));
     const uint32_t open_bits =
         __ballot_sync(kAllLanes, (bits.unfinished >> lane() & 1) || (crosses && !moved));
     if (lane() == 0) open[row / kWarp] = open_bits;
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
     if (bits == 0) continue;
     const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
     const bool is_open = bits >> lane() & 1;
-    const Index start = v < vertices ? Shared::load(parent + v) : Index(-1);
+    const Index start = v < vertices ? Concurrent::load(parent + v) : Index(-1);
     const bool postpones = stage == kHalfOfScattered && __popc(bits) > kWarp / 4 && are_scattered(start);
     if (postpones) arcs_left += is_open ? kOnePostponed + kShort : 0;
     if (postpones && !is_one_of<2>(word)) continue;
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
         if (degree > 0) unite_paths(parent, Index(v), neighbour);
         __syncwarp();
       } else {
-        unite_once<Shared, Uniting::kRootsThenVertex>(degree > 0, parent, Index(v), neighbour);
+        unite_once<Concurrent, Uniting::kRootsThenVertex>(degree > 0, parent, Index(v), neighbour);
       }
       continue;
     }
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
     }
     // Most vertices started under one of them.
     remove(target, start);
-    unite_all<Shared, Uniting::kParentsThenVertex>(parent, Index(v), target);
+    unite_all<Concurrent, Uniting::kParentsThenVertex>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;
   }
   // A hub alone may have more than 2^31; and all warps would queue at the counters.
@@ -291,8 +291,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
   if (lane() == 0) InBlock::fetch_add(&left_of_block, left_of_warp);
   __syncthreads();
   if (threadIdx.x != 0 || left_of_block == 0) return;
-  Shared::fetch_add(&remainder->arcs, left_of_block % kOnePostponed);
-  Shared::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
+  Concurrent::fetch_add(&remainder->arcs, left_of_block % kOnePostponed);
+  Concurrent::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
 }
 
 // The first block guesses `giant` by a sample, takes back what ecl_finish has counted between stages, and
@@ -303,7 +303,7 @@ __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers)) guess_g
   follow_launch();
   if (blockIdx.x == 0) {
     const GiantGuess<Index> guess =
-        guess_giant_tree(vertices, [=](int64_t v) { return find<Lowering<Shared>>(parent, Index(v)); });
+        guess_giant_tree(vertices, [=](int64_t v) { return find<Lowering<Concurrent>>(parent, Index(v)); });
     if (threadIdx.x == 0) {
       const double share_outside = 1 - double(guess.votes) / kGuessers;
       remainder->giant = guess.root;
@@ -331,11 +331,12 @@ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begi
     }
 #pragma unroll
     for (int k = 0; k < kChunk; ++k)
-      ancestor[k] = neighbour[k] == v ? root : Shared::load(parent + neighbour[k]);
+      ancestor[k] = neighbour[k] == v ? root : Concurrent::load(parent + neighbour[k]);
 #pragma unroll
     for (int k = 0; k < kChunk; ++k)
       if (ancestor[k] != root)
-        root = hook_lowest<Shared>(parent, root, find_from<Shared>(parent, neighbour[k], ancestor[k]));
+        root =
+            hook_lowest<Concurrent>(parent, root, find_from<Concurrent>(parent, neighbour[k], ancestor[k]));
   }
 }
 
@@ -347,20 +348,20 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   follow_launch();
   const bool skip_giant = remainder->skip_giant, only_smaller = symmetric && !skip_giant;
   if (!skip_giant && remainder->arcs == 0) return;
-  const Index giant = skip_giant ? find<Shared>(parent, remainder->giant) : Index(-1);
+  const Index giant = skip_giant ? find<Concurrent>(parent, remainder->giant) : Index(-1);
   for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
     const uint32_t bits = skip_giant ? kAllLanes : open[word];
     if (bits == 0) continue;
     const int64_t v = word * kWarp + lane();
     const bool is_left = v < vertices && (bits >> lane() & 1);
     Pointer begin = 0, end = 0;
-    Index root = is_left ? Shared::load(parent + v) : giant;
+    Index root = is_left ? Concurrent::load(parent + v) : giant;
     if (skip_giant) {  // most vertices are in it, at one step or two from its root
-      if (root != giant && leads_to(Index(v), root)) root = Shared::load(parent + root);
+      if (root != giant && leads_to(Index(v), root)) root = Concurrent::load(parent + root);
       if (__all_sync(kAllLanes, root == giant)) continue;
     }
     if (is_left) {
-      root = find<Shared>(parent, Index(v));
+      root = find<Concurrent>(parent, Index(v));
       if (root != giant) {
         begin = indptr[v];
         end = indptr[v + 1];
@@ -369,10 +370,10 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const Pointer degree = end - begin;
     if (degree > kHub) {
       const Index count = Index((degree - 1) / kHub + 1);
-      const int64_t first = Shared::fetch_add(&remainder->parts, int64_t(count));
+      const int64_t first = Concurrent::fetch_add(&remainder->parts, int64_t(count));
       for (Index k = 0; k < count; ++k) parts[first + k] = Part<Index>{Index(v), k};
     } else if (degree > kMidRow) {
-      long_rows[Shared::fetch_add(&remainder->rows, int64_t(1))] = Index(v);
+      long_rows[Concurrent::fetch_add(&remainder->rows, int64_t(1))] = Index(v);
     } else if (degree <= kLowRow) {
       unite_row(Index(v), root, giant, only_smaller, begin, end, 0, 1, indices, parent);
     }
@@ -397,8 +398,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   const bool skip_giant = remainder->skip_giant;
   for (int64_t i = blockIdx.x; i < jobs; i += gridDim.x) {
     const Part<Index> part = i < rows ? Part<Index>{long_rows[i], 0} : parts[i - rows];
-    const Index v = part.vertex, root = find<Shared>(parent, v);
-    const Index giant = skip_giant ? find<Shared>(parent, remainder->giant) : Index(-1);
+    const Index v = part.vertex, root = find<Concurrent>(parent, v);
+    const Index giant = skip_giant ? find<Concurrent>(parent, remainder->giant) : Index(-1);
     const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
     unite_row(v, root, giant, symmetric && !skip_giant, begin,
         end - begin < kHub ? end : Pointer(begin + kHub), int(threadIdx.x), kEclThreads, indices, parent);

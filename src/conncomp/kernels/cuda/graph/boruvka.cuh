@@ -48,15 +48,15 @@ void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t 
 #pragma unroll
     for (int k = 0; k < kListedAtOnce; ++k) {
       const bool exists = first + k * worker.threads < count;
-      of_a[k] = exists && Shared::load(least + edges[k].a) == edges[k].key;
-      of_b[k] = exists && Shared::load(least + edges[k].b) == edges[k].key;
+      of_a[k] = exists && Concurrent::load(least + edges[k].a) == edges[k].key;
+      of_b[k] = exists && Concurrent::load(least + edges[k].b) == edges[k].key;
     }
 #pragma unroll
     for (int k = 0; k < kListedAtOnce; ++k) {
       const Index a = edges[k].a, b = edges[k].b;
       if (of_a[k] || of_b[k]) choose_arc(chosen, keys.arc(edges[k].key));
-      if (of_a[k] && !(of_b[k] && a < b)) Shared::store(parent + a, b);
-      if (of_b[k] && !(of_a[k] && b < a)) Shared::store(parent + b, a);
+      if (of_a[k] && !(of_b[k] && a < b)) Concurrent::store(parent + a, b);
+      if (of_b[k] && !(of_a[k] && b < a)) Concurrent::store(parent + b, a);
     }
   }
 }
@@ -69,7 +69,7 @@ Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* par
   if (threadIdx.x < kWarp) {
     const ForestEdge<Index, Key> edge = list[count / kWarp * lane()];
     const Index tree_of_edge = lane() % 2 ? edge.a : edge.b;
-    const Index root = root_above(parent, tree_of_edge, Shared::load(parent + tree_of_edge));
+    const Index root = root_above(parent, tree_of_edge, Concurrent::load(parent + tree_of_edge));
     int votes = 0;
     for (int k = 0; k < kWarp; ++k) votes += __shfl_sync(kAllLanes, root, k) == root;
     int most = votes;
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(kSettlingThreads, 1)
 #pragma unroll
         for (int k = 0; k < kListedAtOnce; ++k) {
           if (!are_few || !exists[k]) continue;
-          Shared::store(least + edges[k].a, kNoKey<Key>);
-          Shared::store(least + edges[k].b, kNoKey<Key>);
+          Concurrent::store(least + edges[k].a, kNoKey<Key>);
+          Concurrent::store(least + edges[k].b, kNoKey<Key>);
         }
         look_for_roots(exists, edges, memory.parent);
         list_and_lower<kSettlingThreads>(exists, edges, other_least, other_list, other_count, skipped);
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(kForestThreads) count_chosen(int64_t words, in
     count = block_sum<kForestThreads>(count);
     if (threadIdx.x == 0) {
       chosen_in_chunk[part] = count;
-      Shared::fetch_add(total, count);
+      Concurrent::fetch_add(total, count);
     }
   }
 }

@@ -34,7 +34,7 @@ template <class Vertex> class Chains {
     visit_of_grid(vertices_, [&](int64_t v) { sets_[v] = Vertex(v); });
   }
   // The smallest vertex that v is known to be in one component with.
-  Vertex component(Vertex v) const { return find<Shared>(sets_, v); }
+  Vertex component(Vertex v) const { return find<Concurrent>(sets_, v); }
 
   // Tells of trees; afterwards labels() are those of vertices. All blocks meet.
   void tell(const ArcList<const Vertex>& arcs, int direction, GridBarrier& barrier) {
@@ -66,7 +66,7 @@ template <class Vertex> class Chains {
           return u < v && leads_back(arcs, indptr, u, v, kLongestMutual);
         },
         [&](int64_t arc, bool is_mutual) {
-          if (is_mutual) unite<Shared>(sets_, arcs.sources[arc], arcs.targets[arc]);
+          if (is_mutual) unite<Concurrent>(sets_, arcs.sources[arc], arcs.targets[arc]);
         });
     label(barrier);
   }
@@ -96,12 +96,12 @@ template <class Vertex> class Chains {
     visit_of_grid(vertices_, [&](int64_t v) { onward_[v] = kNowhere; });
     clear_marks();
     barrier.wait();
-    visit_of_grid(arcs, [&](int64_t arc) { Shared::store(onward_ + starts[arc], ends[arc]); });
+    visit_of_grid(arcs, [&](int64_t arc) { Concurrent::store(onward_ + starts[arc], ends[arc]); });
     barrier.wait();
     visit_loaded(
-        arcs, [&](int64_t arc) { return Shared::load(onward_ + starts[arc]); },
+        arcs, [&](int64_t arc) { return Concurrent::load(onward_ + starts[arc]); },
         [&](int64_t arc, Vertex onward) {
-          if (onward != ends[arc]) Shared::store(onward_ + starts[arc], kSeveral);
+          if (onward != ends[arc]) Concurrent::store(onward_ + starts[arc], kSeveral);
         });
     barrier.wait();
   }
@@ -113,12 +113,12 @@ template <class Vertex> class Chains {
     visit_of_grid(vertices_, [&](int64_t v) { trees[v] = roots[v] = Vertex(v); });
     barrier.wait();
     visit_of_grid(vertices_, [&](int64_t v) {
-      if (onward_[v] >= 0) unite<Shared>(trees, Vertex(v), onward_[v]);
+      if (onward_[v] >= 0) unite<Concurrent>(trees, Vertex(v), onward_[v]);
     });
     barrier.wait();
     visit_of_grid(vertices_, [&](int64_t v) {
-      const Vertex tree = find<Lowering<Shared>>(trees, Vertex(v));
-      Lowering<Shared>::store(trees + v, tree);
+      const Vertex tree = find<Lowering<Concurrent>>(trees, Vertex(v));
+      Lowering<Concurrent>::store(trees + v, tree);
       if (onward_[v] < 0) roots[tree] = ~Vertex(v);
     });
     barrier.wait();
@@ -188,11 +188,11 @@ template <class Vertex> class Chains {
     if (onward < 0) return onward == kNowhere ? kTold : v;
     const uint32_t marks = marks_.of(v);
     if (jump >= 0) {
-      if (marks & kOnCycle) unite<Shared>(sets_, v, onward);
+      if (marks & kOnCycle) unite<Concurrent>(sets_, v, onward);
       return kTold;
     }
     if (onward_[~jump] == kNowhere) return kTold;
-    if (marks & kBack) unite<Shared>(sets_, v, Vertex(~jump));
+    if (marks & kBack) unite<Concurrent>(sets_, v, Vertex(~jump));
     return v;
   }
 

@@ -77,7 +77,7 @@ template <class Vertex> class Pieces {
     });
   }
   void note(int way, Vertex v, Vertex far) const {
-    if (Shared::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);
+    if (Concurrent::load(farthest_[way] + v) < far) Current::fetch_max(farthest_[way] + v, far);
   }
   Vertex reach_before(int way, int64_t v, int64_t end) const {
     return v > 0 && v < end ? farthest_[way][v - 1] : Vertex(0);

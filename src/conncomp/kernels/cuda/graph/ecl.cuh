@@ -43,10 +43,10 @@ struct PathTally {
 // Adds what a thread counted to {paths, steps, longest, walked}.
 inline void report(const Uncounted&, int64_t*) {}
 inline void report(const PathTally& tally, int64_t* total) {
-  Shared::fetch_add(total, tally.paths);
-  Shared::fetch_add(total + 1, tally.steps);
-  Shared::fetch_max(total + 2, tally.longest);
-  Shared::fetch_add(total + 3, tally.walked);
+  Concurrent::fetch_add(total, tally.paths);
+  Concurrent::fetch_add(total + 1, tally.steps);
+  Concurrent::fetch_max(total + 2, tally.longest);
+  Concurrent::fetch_add(total + 3, tally.walked);
 }
 
 template <int init, class Pointer, class Vertex, class Index>
@@ -92,7 +92,7 @@ template <int count, class Index> Index take_first(Index (&vertex)[count]) {
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
 void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
     const Vertex* __restrict__ indices, Index* parent, Path& path) {
-  Index root = find_from<Shared, Jump(jump)>(parent, v, ancestor, path);
+  Index root = find_from<Concurrent, Jump(jump)>(parent, v, ancestor, path);
   const Vertex* target = indices + begin + first;
   for (Pointer arcs_left = end - begin - first; arcs_left > 0;
       arcs_left -= kUnitedAtOnce * step, target += kUnitedAtOnce * step) {
@@ -105,7 +105,7 @@ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, i
       neighbour[k] = may_join ? u : Index(-1);
     }
     for (Index next; (next = take_first(neighbour)) >= 0;)
-      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, next, path));
+      root = hook<Concurrent>(parent, root, find<Concurrent, Jump(jump)>(parent, next, path));
   }
 }
 
@@ -117,15 +117,15 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   follow_launch();
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    const Index ancestor = Shared::load(parent + v);
+    const Index ancestor = Concurrent::load(parent + v);
     if (symmetric && started && ancestor == Index(v)) continue;
     const Pointer begin = indptr[v], end = indptr[v + 1];
     if (end - begin <= kLowDegree)
       ecl_unite<jump, symmetric>(Index(v), ancestor, begin, end, 0, 1, indices, parent, path);
     else if (end - begin <= kMidDegree)
-      worklist[Shared::fetch_add(&counters->mid.count, Index(1))] = Index(v);
+      worklist[Concurrent::fetch_add(&counters->mid.count, Index(1))] = Index(v);
     else
-      worklist[vertices - 1 - Shared::fetch_add(&counters->high.count, Index(1))] = Index(v);
+      worklist[vertices - 1 - Concurrent::fetch_add(&counters->high.count, Index(1))] = Index(v);
   }
   report(path, tally);
 }
@@ -139,12 +139,12 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   Path path;
   for (;;) {
     Index place = 0;
-    if (lane() == 0) place = Shared::fetch_add(&counters->mid_taken.count, Index(1));
+    if (lane() == 0) place = Concurrent::fetch_add(&counters->mid_taken.count, Index(1));
     place = __shfl_sync(kAllLanes, place, 0);
     if (place >= total) break;
     const Index v = worklist[place];
     ecl_unite<jump, symmetric>(
-        v, Shared::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices, parent, path);
+        v, Concurrent::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices, parent, path);
   }
   report(path, tally);
 }
@@ -158,13 +158,13 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   const Index total = counters->high.count;
   Path path;
   for (;;) {
-    if (threadIdx.x == 0) next_place = Shared::fetch_add(&counters->high_taken.count, Index(1));
+    if (threadIdx.x == 0) next_place = Concurrent::fetch_add(&counters->high_taken.count, Index(1));
     __syncthreads();
     const Index place = next_place;
     __syncthreads();
     if (place >= total) break;
     const Index v = worklist[vertices - 1 - place];
-    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], int(threadIdx.x),
+    ecl_unite<jump, symmetric>(v, Concurrent::load(parent + v), indptr[v], indptr[v + 1], int(threadIdx.x),
         int(blockDim.x), indices, parent, path);
   }
   report(path, tally);
@@ -180,9 +180,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) ecl
     const Index low = a < b ? a : b, high = a < b ? b : a;
     if (low == high) continue;
     if constexpr (init == 2) {
-      if (low < Shared::load(parent + high)) Shared::fetch_min(parent + high, low);
-    } else if (Shared::load(parent + high) == high) {
-      Shared::compare_exchange(parent + high, high, low);
+      if (low < Concurrent::load(parent + high)) Concurrent::fetch_min(parent + high, low);
+    } else if (Concurrent::load(parent + high) == high) {
+      Concurrent::compare_exchange(parent + high, high, low);
     }
   }
 }
@@ -195,8 +195,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) ecl
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Index a = Index(src[arc]), b = Index(dst[arc]);
     if (a == b) continue;
-    const Index root = find<Shared, Jump(jump)>(parent, a, path);
-    hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, b, path));
+    const Index root = find<Concurrent, Jump(jump)>(parent, a, path);
+    hook<Concurrent>(parent, root, find<Concurrent, Jump(jump)>(parent, b, path));
   }
   report(path, tally);
 }
@@ -206,9 +206,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) ecl
 template <int finish, class Index> int point_to_roots(int64_t vertices, Index* parent) {
   int roots = 0;
   visit_loaded(
-      vertices, [=](int64_t v) { return Shared::load(parent + v); },
+      vertices, [=](int64_t v) { return Concurrent::load(parent + v); },
       [&](int64_t v, Index ancestor) {
-        roots += finish_path<Shared, finish>(parent, Index(v), ancestor) == Index(v);
+        roots += finish_path<Concurrent, finish>(parent, Index(v), ancestor) == Index(v);
       });
   return roots;
 }

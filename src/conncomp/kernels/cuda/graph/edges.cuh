@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kCheckThreads)
     check_pointers(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr, GraphCheck* check) {
   bool wrong = grid_thread() == 0 && (indptr[0] != 0 || int64_t(indptr[vertices]) != arcs);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) wrong |= indptr[v + 1] < indptr[v];
-  if (wrong) Shared::store(&check->wrong, int64_t(1));
+  if (wrong) Concurrent::store(&check->wrong, int64_t(1));
 }
 
 template <class Pointer, class Vertex>
@@ -53,9 +53,9 @@ __global__ void __launch_bounds__(kCheckThreads) check_indices(int64_t vertices,
     imbalance += __shfl_xor_sync(kAllLanes, imbalance, step);
   }
   if (lane() != 0) return;
-  Shared::fetch_min(&check->smallest, smallest);
-  Shared::fetch_max(&check->largest, largest);
-  Shared::fetch_add(&check->imbalance, imbalance);
+  Concurrent::fetch_min(&check->smallest, smallest);
+  Concurrent::fetch_max(&check->largest, largest);
+  Concurrent::fetch_add(&check->imbalance, imbalance);
 }
 
 // sources[arc] becomes the vertex that an arc leaves; where it leads is in the rows already.
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kEdgesThreads) list_edges(int64_t vertices, in
     const bool keep = exists && (symmetric ? v < u : v != u);
     int kept;
     const int before = block_scan<kEdgesThreads>(keep, kept);
-    if (threadIdx.x == 0) room = Shared::fetch_add(edges, int64_t(kept));
+    if (threadIdx.x == 0) room = Concurrent::fetch_add(edges, int64_t(kept));
     __syncthreads();
     if (!keep) return;
     src[room + before] = Vertex(u);

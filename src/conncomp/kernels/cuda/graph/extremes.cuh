@@ -14,7 +14,7 @@ namespace conncomp {
 // Lowers an entry that has been seen; returns whether the value is below that.
 template <class Vertex> bool lower(Vertex* entry, Vertex seen, Vertex value) {
   if (value >= seen) return false;
-  Shared::fetch_min(entry, value);
+  Concurrent::fetch_min(entry, value);
   return true;
 }
 
@@ -32,13 +32,13 @@ template <class Vertex> struct Extremes {
   // As they were a while ago, if others change them.
   Pair of(Vertex v) const {
     Vertex pair[2];
-    Shared::load_all(ancestor(v), pair);
+    Concurrent::load_all(ancestor(v), pair);
     return {pair[0], pair[1]};
   }
   void reset(Vertex v) const { put_into(v, v); }
   void put_into(Vertex v, Vertex component) const {
-    Shared::store(ancestor(v), component);
-    Shared::store(descendant(v), component);
+    Concurrent::store(ancestor(v), component);
+    Concurrent::store(descendant(v), component);
   }
   // The smallest vertex of its component, once entries are final: v itself, if it is not told.
   Vertex component(Vertex v) const {
@@ -52,22 +52,22 @@ template <class Vertex> struct Extremes {
   }
   // What the arc u -> v alone tells.
   void join(Vertex u, Vertex v) const {
-    if (u < v) Shared::fetch_min(ancestor(v), u);
-    if (v < u) Shared::fetch_min(descendant(u), v);
+    if (u < v) Concurrent::fetch_min(ancestor(v), u);
+    if (v < u) Concurrent::fetch_min(descendant(u), v);
   }
   // Passes what is known along u -> v, and to ancestors and descendants; returns whether anything may have
   // changed.
   bool pass_along(Vertex u, Vertex v) const {
     const Pair u_pair = of(u), v_pair = of(v);
-    const Vertex above = u_pair.ancestor == u ? u : Shared::load(ancestor(u_pair.ancestor));
-    const Vertex below = v_pair.descendant == v ? v : Shared::load(descendant(v_pair.descendant));
+    const Vertex above = u_pair.ancestor == u ? u : Concurrent::load(ancestor(u_pair.ancestor));
+    const Vertex below = v_pair.descendant == v ? v : Concurrent::load(descendant(v_pair.descendant));
     bool changed = lower(ancestor(u), u_pair.ancestor, above);
     changed |= lower(ancestor(v), v_pair.ancestor, above);
     changed |= lower(descendant(u), u_pair.descendant, below);
     changed |= lower(descendant(v), v_pair.descendant, below);
     // An entry is at most its vertex, so that only a larger vertex may know less.
     const auto tell = [&](Vertex* entry, Vertex w, Vertex value) {
-      changed |= value < w && lower(entry, Shared::load(entry), value);
+      changed |= value < w && lower(entry, Concurrent::load(entry), value);
     };
     tell(descendant(u_pair.ancestor), u_pair.ancestor, below);
     if (v_pair.ancestor != u_pair.ancestor) tell(descendant(v_pair.ancestor), v_pair.ancestor, below);

@@ -38,7 +38,7 @@ template <class Edge> struct WarpOfEdges {
   void write(int count) {
     number -= count;
     int64_t place = 0;
-    if (lane() == 0 && count > 0) place = Shared::fetch_add(listed, int64_t(count));
+    if (lane() == 0 && count > 0) place = Concurrent::fetch_add(listed, int64_t(count));
     place = __shfl_sync(kAllLanes, place, 0) + lane();
     if (lane() < count && place < room) list[place] = waiting[number + lane()];
     __syncwarp();
@@ -55,7 +55,7 @@ inline void push_by_warp(bool wanted, uint16_t entry, uint16_t* entries, int* nu
 }
 
 template <class Key> void lower(Key* least, Key key) {
-  if (key < Shared::load(least)) Shared::fetch_min(least, key);
+  if (key < Concurrent::load(least)) Concurrent::fetch_min(least, key);
 }
 
 // Lowers the least keys of both trees, but for that of one, which need not choose an edge.
@@ -68,9 +68,9 @@ void lower_both(Key* least, const ForestEdge<Index, Key>& edge, Index skipped) {
 // The root of an entry, whose parent has just been seen, while nobody unites trees. Paths are halved.
 template <class Index> Index root_above(Index* parent, Index entry, Index above) {
   while (above != entry) {
-    const Index next = Shared::load(parent + above);
+    const Index next = Concurrent::load(parent + above);
     if (next == above) break;
-    Shared::store(parent + entry, next);
+    Concurrent::store(parent + entry, next);
     entry = above, above = next;
   }
   return above;
@@ -83,7 +83,7 @@ void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count
 #pragma unroll
   for (int k = 0; k < count; ++k)
     if (exists[k])
-      above_a[k] = Shared::load(parent + edges[k].a), above_b[k] = Shared::load(parent + edges[k].b);
+      above_a[k] = Concurrent::load(parent + edges[k].a), above_b[k] = Concurrent::load(parent + edges[k].b);
 #pragma unroll
   for (int k = 0; k < count; ++k) {
     if (!exists[k]) continue;

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kForestThreads) count_descents(int64_t vertice
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
     if (indptr[v] < indptr[v + 1]) descents -= descends(int64_t(indptr[v]));
   descents = block_sum<kForestThreads>(descents);
-  if (threadIdx.x == 0 && descents != 0) Shared::fetch_add(disorder, uint64_t(descents));
+  if (threadIdx.x == 0 && descents != 0) Concurrent::fetch_add(disorder, uint64_t(descents));
 }
 
 // Adds to *imbalance a hash of each arc to a larger vertex, less those of the others; and to *disorder as
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   sum = block_sum<kForestThreads>(sum);
   descents = block_sum<kForestThreads>(descents);
   if (threadIdx.x == 0) {
-    Shared::fetch_add(imbalance, sum);
-    if (descents != 0) Shared::fetch_add(disorder, descents);
+    Concurrent::fetch_add(imbalance, sum);
+    if (descents != 0) Concurrent::fetch_add(disorder, descents);
   }
 }
 
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(kForestThreads)
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const int64_t u = ends[v];
     if (u == v) continue;
-    unite<Shared>(parent, Index(v), Index(u));
+    unite<Concurrent>(parent, Index(v), Index(u));
     if (v < u || ends[u] == v) continue;
     const int64_t arc = rows.least_arc(keys, u, v);
     if (arc >= 0) choose_arc(chosen, arc);

@@ -44,8 +44,8 @@ class ClimbingEdge {
   }
   void step(TreeLinks* links) {
     uint64_t link_and_shortcut[2], link;
-    if (is_at_end_) link = Shared::fetch_min(&links[larger_].link, link_of(key_, smaller_));
-    if (!is_at_end_) Shared::load_all(&links[larger_].link, link_and_shortcut);
+    if (is_at_end_) link = Concurrent::fetch_min(&links[larger_].link, link_of(key_, smaller_));
+    if (!is_at_end_) Concurrent::load_all(&links[larger_].link, link_and_shortcut);
     ++steps_;
     if (!is_at_end_) {
       link = key_of(link_and_shortcut[1]) < key_ ? link_and_shortcut[1] : link_and_shortcut[0];
@@ -69,7 +69,7 @@ class ClimbingEdge {
   void climb(uint64_t link, TreeLinks* links) {
     const uint32_t key = key_of(link);
     if (before_larger_ >= 0 && steps_ >= kStepsToShorten)
-      Shared::store(&links[before_larger_].shortcut,
+      Concurrent::store(&links[before_larger_].shortcut,
           link_of(key < key_to_larger_ ? key_to_larger_ : key, tree_of(link)));
     before_larger_ = larger_, key_to_larger_ = key, larger_ = tree_of(link);
     put_larger_first();
@@ -111,7 +111,7 @@ void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
       const ForestEdge<int32_t, uint32_t> late = climbing.stop();
       set_flag(&memory.counters->has_late_edges);
       lower_both(memory.least, late, int32_t(-1));
-      memory.list[Shared::fetch_add(&memory.counters->edges[0].count, int64_t(1))] = late;
+      memory.list[Concurrent::fetch_add(&memory.counters->edges[0].count, int64_t(1))] = late;
     }
   }
 }

@@ -151,12 +151,12 @@ constexpr bool kAreLinked = Keys::kInOrder && sizeof(typename Keys::Key) == 4 &&
 template <class Key> constexpr Key kNoKey = Key(~Key(0));
 
 inline void choose_arc(uint32_t* chosen, int64_t arc) {
-  Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+  Concurrent::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
 }
 
 // Sets what many threads set, by few stores: those of all would be in turns.
 inline void set_flag(uint32_t* flag) {
-  if (Shared::load(flag) == 0) Shared::store(flag, uint32_t(1));
+  if (Concurrent::load(flag) == 0) Concurrent::store(flag, uint32_t(1));
 }
 
 // Adds to a number of entries; returns the first one of this thread. All threads of the block call.
@@ -164,7 +164,7 @@ template <int threads> int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;
   int total;
   const int64_t place = block_scan<threads>(of_thread, total);
-  if (threadIdx.x == 0 && total > 0) room = Shared::fetch_add(entries, int64_t(total));
+  if (threadIdx.x == 0 && total > 0) room = Concurrent::fetch_add(entries, int64_t(total));
   __syncthreads();
   return place + room;
 }

@@ -81,14 +81,15 @@ template <class Keys, class Pointer, class Vertex, class Index> struct OutsideEd
     const bool is_to_giant = edge.b == *memory.giant;
     auto* const least = memory.other_least + edge.a;
     if (u > v) {
-      if (!is_to_giant || keys.least_key(arc, int64_t(rows.indptr[v])) >= Shared::load(least)) return false;
+      if (!is_to_giant || keys.least_key(arc, int64_t(rows.indptr[v])) >= Concurrent::load(least))
+        return false;
       arc = rows.least_arc(keys, v, u);
       if (arc < 0) return false;
     }
     edge.key = keys.key(arc);
     if (edge.key <= *memory.limit) return false;
     if (!is_to_giant) return true;
-    return edge.key < Shared::load(least) && edge.key < Shared::fetch_min(least, edge.key);
+    return edge.key < Concurrent::load(least) && edge.key < Concurrent::fetch_min(least, edge.key);
   }
   WarpOfEdges<Edge> warp(Edge (*waiting)[2 * kWarp]) const {
     return {waiting[threadIdx.x / kWarp], memory.list, arcs, &memory.counters->edges[0].count};
@@ -126,7 +127,8 @@ __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
       const int64_t v = begin + (is_one ? outside[first + lane()] : 0);
       const int64_t row = is_one ? int64_t(rows.indptr[v]) : 0;
       int64_t length = is_one ? int64_t(rows.indptr[v + 1]) - row : 0;
-      if (length > most_of_warp) length = 0, Shared::store(&memory.counters->has_hubs_outside, uint32_t(1));
+      if (length > most_of_warp)
+        length = 0, Concurrent::store(&memory.counters->has_hubs_outside, uint32_t(1));
       const int end = warp_scan(int(length)), all = __shfl_sync(kAllLanes, end, kWarp - 1);
       for (int at = lane(); at - lane() < all; at += kWarp) {
         // The first row that ends beyond.

@@ -51,11 +51,11 @@ __global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads
     Index above[kNumberedAtOnce], root[kNumberedAtOnce];
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k)
-      if (first + k * step < vertices) above[k] = Shared::load(memory.first_parent + first + k * step);
+      if (first + k * step < vertices) above[k] = Concurrent::load(memory.first_parent + first + k * step);
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k)
       if (first + k * step < vertices)
-        root[k] = find_from<Shared, kJump>(memory.first_parent, Index(first + k * step), above[k]);
+        root[k] = find_from<Concurrent, kJump>(memory.first_parent, Index(first + k * step), above[k]);
     Index tree[kNumberedAtOnce];
 #pragma unroll
     for (int k = 0; k < kNumberedAtOnce; ++k)

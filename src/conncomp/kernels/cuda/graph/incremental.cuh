@@ -25,14 +25,14 @@ struct Refusal {
   int64_t call, argument, place, value;
   int64_t last_call[kRemainders];
 
-  bool has(int64_t wanted) const { return Shared::load(last_call + wanted % kRemainders) == wanted; }
+  bool has(int64_t wanted) const { return Concurrent::load(last_call + wanted % kRemainders) == wanted; }
 };
 
 // Whether a value is a vertex; if not, writes down that a call was given it, at a place of an argument.
 bool check(auto value, int64_t vertices, Refusal* refusal, int64_t call, int64_t argument, int64_t place) {
   if (is_vertex(value, vertices)) return true;
-  Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
-  if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
+  Concurrent::store(refusal->last_call + call % Refusal::kRemainders, call);
+  if (Concurrent::compare_exchange(&refusal->call, int64_t(0), call) != 0) return false;
   refusal->argument = argument;
   refusal->place = place;
   refusal->value = int64_t(value);
@@ -70,17 +70,17 @@ __global__ void __launch_bounds__(kGrowingThreads) unite_batch(int64_t edges, in
   int unions = 0;
   for (int64_t row = grid_thread() - lane(); row < edges; row += grid_threads()) {
     const int64_t i = row + lane();
-    Vertex u = i < edges ? Shared::load(src + i) : Vertex(0),
-           v = i < edges ? Shared::load(dst + i) : Vertex(0);
+    Vertex u = i < edges ? Concurrent::load(src + i) : Vertex(0),
+           v = i < edges ? Concurrent::load(dst + i) : Vertex(0);
     if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) u = v = 0;
-    const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
+    const Index above_u = Concurrent::load(parent + u), above_v = Concurrent::load(parent + v);
     UnionSeen trace;
-    unite_from<Shared>(parent, Index(u), above_u, Index(v), above_v, trace);
+    unite_from<Concurrent>(parent, Index(u), above_u, Index(v), above_v, trace);
     const uint32_t bits = __ballot_sync(kAllLanes, trace.seen);
     if (lane() == 0) united[row / kWarp] = bits, unions += __popc(bits);
   }
   const int64_t total = block_sum<kGrowingThreads>(int64_t(unions));
-  if (threadIdx.x == 0 && total > 0) Shared::fetch_add(components, -total);
+  if (threadIdx.x == 0 && total > 0) Concurrent::fetch_add(components, -total);
 }
 
 struct PathSteps {
@@ -92,8 +92,8 @@ struct PathSteps {
 // Points v to its root, which is returned; others do so meanwhile, or unite.
 template <class Index, class Path = Uncounted>
 Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
-  const Index root = find_from<Lowering<Shared>>(parent, v, above, path);
-  if (root < above) Lowering<Shared>::store(parent + v, root);
+  const Index root = find_from<Lowering<Concurrent>>(parent, v, above, path);
+  if (root < above) Lowering<Concurrent>::store(parent + v, root);
   return root;
 }
 
@@ -103,18 +103,18 @@ template <bool probes, class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads) shorten_united(int64_t edges, int64_t vertices,
     int64_t call, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
     const Refusal* refusal, const uint32_t* __restrict__ united, int64_t* deep) {
-  if (refusal->has(call) || (!probes && Shared::load(deep) != call)) return;
+  if (refusal->has(call) || (!probes && Concurrent::load(deep) != call)) return;
   for (int64_t i = grid_thread(); i < edges; i += grid_threads()) {
     // Which words are a sample cannot be told from the order of the edges.
     const bool is_sample = mix(uint64_t(i / kWarp) ^ mix(uint64_t(call))) % kWordsOfSample == 0;
     if (is_sample != probes || !(united[i / kWarp] >> (i % kWarp) & 1)) continue;
-    const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
+    const Vertex u = Concurrent::load(src + i), v = Concurrent::load(dst + i);
     if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) continue;
-    const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
+    const Index above_u = Concurrent::load(parent + u), above_v = Concurrent::load(parent + v);
     PathSteps steps;
     shorten(parent, Index(u), above_u, steps);
     shorten(parent, Index(v), above_v, steps);
-    if (probes && steps.count > kDeep) Shared::store(deep, call);
+    if (probes && steps.count > kDeep) Concurrent::store(deep, call);
   }
 }
 
@@ -124,10 +124,10 @@ __global__ void __launch_bounds__(kGrowingThreads) compare_roots(int64_t pairs, 
     int64_t call, int64_t argument, const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
     bool* __restrict__ connected, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
-    const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
+    const Vertex a = Concurrent::load(u + i), b = Concurrent::load(v + i);
     const bool first = check(a, vertices, refusal, call, argument, i),
                second = check(b, vertices, refusal, call, argument + 1, i);
-    connected[i] = first && second && in_one_set<Shared>(parent, Index(a), Index(b));
+    connected[i] = first && second && in_one_set<Concurrent>(parent, Index(a), Index(b));
   }
 }
 
@@ -137,9 +137,9 @@ __global__ void __launch_bounds__(kGrowingThreads)
     list_roots(int64_t count, int64_t vertices, int64_t call, int64_t argument,
         const Vertex* __restrict__ wanted, Index* parent, Index* __restrict__ roots, Refusal* refusal) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const Vertex v = Shared::load(wanted + i);
+    const Vertex v = Concurrent::load(wanted + i);
     const bool exists = check(v, vertices, refusal, call, argument, i);
-    roots[i] = exists ? find<Shared>(parent, Index(v)) : Index(-1);
+    roots[i] = exists ? find<Concurrent>(parent, Index(v)) : Index(-1);
   }
 }
 
@@ -147,7 +147,7 @@ template <class Index, class Label>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     copy_roots(int64_t vertices, Index* parent, Label* __restrict__ labels) {
   visit_loaded(
-      vertices, [=](int64_t v) { return Shared::load(parent + v); },
+      vertices, [=](int64_t v) { return Concurrent::load(parent + v); },
       [=](int64_t v, Index above) { labels[v] = Label(shorten(parent, Index(v), above)); });
 }
 

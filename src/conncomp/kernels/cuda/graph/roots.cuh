@@ -56,7 +56,7 @@ inline void add_for_block(int count, int64_t* total) {
   __syncthreads();
   InBlock::fetch_add(&sum, count);
   __syncthreads();
-  if (threadIdx.x == 0) Shared::fetch_add(total, int64_t(sum));
+  if (threadIdx.x == 0) Concurrent::fetch_add(total, int64_t(sum));
 }
 
 template <class Index>

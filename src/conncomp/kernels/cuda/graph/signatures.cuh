@@ -48,7 +48,7 @@ template <class Vertex> struct Signatures {
   // As they were a while ago, if others change them.
   Signature<Vertex> of(Vertex v) const {
     Vertex entry[4];
-    Shared::load_all(half(v, kAlong), entry);
+    Concurrent::load_all(half(v, kAlong), entry);
     return {{entry[0], entry[1]}, {entry[2], entry[3]}};
   }
   // Lets half of the signature of v, which has been seen, include more; returns whether it lacked anything.
@@ -61,7 +61,7 @@ template <class Vertex> struct Signatures {
   // All that is known of v is itself, or that it is in the component of a smaller vertex.
   void reset(Vertex v) const { put_into(v, v); }
   void put_into(Vertex v, Vertex component) const {
-    for (int k = 0; k < 2 * kDirections; ++k) Shared::store(half(v, kAlong) + k, component);
+    for (int k = 0; k < 2 * kDirections; ++k) Concurrent::store(half(v, kAlong) + k, component);
   }
   // The smallest vertex whose component v is known to be in, if that is told: or else, v.
   Vertex component(Vertex v) const {

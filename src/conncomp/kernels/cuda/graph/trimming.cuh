@@ -162,7 +162,7 @@ bool has_first(ArcList<const Vertex> arcs, int64_t vertices, Vertex* awaited, Gr
   visit_of_grid(arcs.count, [=](int64_t arc) {
     const Vertex v = arcs.targets[arc], group = v >> shift;
     if ((uint32_t(v) ^ uint32_t(group) * 2654435761u >> 16) & mask || group >= groups) return;
-    if (arcs.sources[arc] != v) Shared::store(awaited + group, Vertex(1));
+    if (arcs.sources[arc] != v) Concurrent::store(awaited + group, Vertex(1));
   });
   meet(barrier);
   bool is_first = false;

@@ -136,7 +136,7 @@ template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3
 inline int64_t next_turn(int32_t* next) {
   __shared__ int32_t number;
   __syncthreads();  // the last one is done, and has been read
-  if (threadIdx.x == 0) number = Shared::fetch_add(next, 1);
+  if (threadIdx.x == 0) number = Concurrent::fetch_add(next, 1);
   __syncthreads();
   return number;
 }

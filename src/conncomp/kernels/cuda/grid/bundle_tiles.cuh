@@ -132,7 +132,7 @@ struct BundleLabelling {
     if (unlike != 0) InBlock::store(&memory.value, int32_t(background.value ^ unlike));
     __syncthreads();
     if (word == 0 && memory.value != kSeveral)
-      if (const int32_t seen = Shared::compare_exchange(of_all, kSeveral, memory.value); seen != kSeveral)
+      if (const int32_t seen = Concurrent::compare_exchange(of_all, kSeveral, memory.value); seen != kSeveral)
         memory.value = seen;
     __syncthreads();
   }
@@ -236,8 +236,8 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   BundleLabelling labelling{tile, memory};
   const int word = int(threadIdx.x);
   // Other blocks may take it back, or be the first to see foreground, meanwhile: one thread asks.
-  if (word == 0) memory.value = Shared::load(by_bundles + kValueOfBundles);
-  if (__syncthreads_or(word == 0 && Shared::load(by_bundles) == 0)) return;
+  if (word == 0) memory.value = Concurrent::load(by_bundles + kValueOfBundles);
+  if (__syncthreads_or(word == 0 && Concurrent::load(by_bundles) == 0)) return;
   if (memory.value == kSeveral) labelling.find_value(rule.background, values, by_bundles + kValueOfBundles);
   uint32_t differing = 0;
   const OneByteValue value(rule.background, uint32_t(memory.value));
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(BundlesBefore::kWords)
   }
   memory.rows[word] = rows;
   if (__syncthreads_or(differing != 0)) {
-    if (word == 0) Shared::store(by_bundles, 0);
+    if (word == 0) Concurrent::store(by_bundles, 0);
     return;
   }
   const uint32_t starts = labelling.starts();
@@ -394,7 +394,7 @@ struct ListedContacts {
     const BundlePlace own = place_of(contact & (Rows::kWords - 1));
     const int32_t a = entry_in(own, column, kind >= kOwnLeft && !is_aside);
     const int32_t b = entry_in(is_aside ? own : before(own, direction), column, is_left || is_aside);
-    unite_from<Shared>(label, a, Shared::load(label + a), b, Shared::load(label + b));
+    unite_from<Concurrent>(label, a, Concurrent::load(label + a), b, Concurrent::load(label + b));
   }
   int32_t entry_in(const BundlePlace& word, int column, bool is_left) const {
     return bundles.entry_of(word.moved(-int(is_left), 0, 0), is_left ? kRunWord - 1 : column);
@@ -493,7 +493,7 @@ __global__ void __launch_bounds__(kWriteBundleThreads, kWriteBundleBlocks)
   of_tile.write(tile, label);
   if (consecutive) return;
   roots = block_sum<kWriteBundleThreads>(roots);
-  if (thread == 0) Shared::fetch_add(components, int64_t(roots + settled));
+  if (thread == 0) Concurrent::fetch_add(components, int64_t(roots + settled));
 }
 
 }

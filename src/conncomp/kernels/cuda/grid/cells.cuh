@@ -206,7 +206,7 @@ Index lowest_around(const CellGrid<rank>& grid, const Rule& rule, const typename
   const auto site = rule.site(values, cell.offset);
   for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
     if (linked_to(rule, values, site, neighbour))
-      label = lower_label(label, Shared::load(labels + neighbour.index));
+      label = lower_label(label, Concurrent::load(labels + neighbour.index));
   });
   return label;
 }

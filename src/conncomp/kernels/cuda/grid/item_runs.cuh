@@ -160,11 +160,7 @@ template <int threads, class Run> struct ItemForest : ItemWords {
         const uint32_t bits = up ? up : left ? left : right;
         const int bit = lowest(bits), aside = up ? 0 : left ? -1 : 1;
         (up ? up : left ? left : right) &= bits - 1;
-        const Run own = run_of(word, bit), above = run_above(word, bit, aside);
-        if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
-          hook_lowest<InBlock>(parent, InBlock::load(parent + own), InBlock::load(parent + above));
-        else
-          unite<InBlock>(parent, own, above);
+        unite_runs(parent, run_of(word, bit), run_above(word, bit, aside));
       }
     }
     __syncthreads();

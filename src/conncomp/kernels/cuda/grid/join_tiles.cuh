@@ -121,7 +121,7 @@ template <class Rule, class Tiles, class Index> struct Entries {
   void unite_with(Index entry, Index neighbour) const {
     Index first_of_item;
     const Index entry_of_neighbour = entry_of(neighbour, first_of_item);
-    unite<Shared>(
+    unite<Concurrent>(
         label + first_of_item, Index(entry - first_of_item), Index(entry_of_neighbour - first_of_item));
   }
 };

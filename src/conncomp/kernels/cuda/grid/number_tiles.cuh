@@ -41,12 +41,12 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
       // The bricks of a warp are of one tile, and so of one item.
       const int64_t item = tiles.item_of(uint32_t(number >> tiles.log_parts()));
       const int of_warp = warp_sum(roots);
-      if (lane() == 0 && of_warp > 0) Shared::fetch_add(table.components + item, int64_t(of_warp));
+      if (lane() == 0 && of_warp > 0) Concurrent::fetch_add(table.components + item, int64_t(of_warp));
     }
   }
   if (tiles.has_items()) return;
   const int total = block_sum<kWordThreads>(count);
-  if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(total));
+  if (threadIdx.x == 0) Concurrent::fetch_add(table.components, int64_t(total));
 }
 
 // The bits of roots of 32 elements along a row; rows count from the item on.

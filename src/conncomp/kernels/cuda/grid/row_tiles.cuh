@@ -251,7 +251,7 @@ template <class Rule, bool corners> struct RowLabelling {
       InBlock::store(of_lane, roots);  // so that paths from below are short
       int32_t* const to = label + tile.index(column, y);
       if (is_inside && fits) {
-        Shared::store_all(to, labels);
+        Concurrent::store_all(to, labels);
       } else if (is_inside) {
 #pragma unroll
         for (int k = 0; k < kTogether; ++k) to[k] = labels[k];
@@ -353,9 +353,9 @@ __global__ void __launch_bounds__(kJoinRowThreads)
     for_each_contact<corners>(tile.at(values, x, y), shape.value_stride[across], shape.value_stride[along],
         before, after, [&](int steps) {
           const int32_t other = index + up_or_left + steps * beside;
-          const int32_t entry = Shared::load(label + index);
-          const int32_t behind = Shared::load(label + other);
-          if (entry >= 0 && behind >= 0) unite_from<Shared>(label, index, entry, other, behind);
+          const int32_t entry = Concurrent::load(label + index);
+          const int32_t behind = Concurrent::load(label + other);
+          if (entry >= 0 && behind >= 0) unite_from<Concurrent>(label, index, entry, other, behind);
         });
   }
 }
@@ -382,24 +382,25 @@ __global__ void __launch_bounds__(kFollowRowThreads) follow_row_roots(int32_t* l
         const int from = lowest(left) & (kWarp - 1);
         const uint32_t of_word = __shfl_sync(kAllLanes, elements, from);
         index[k] = __shfl_sync(kAllLanes, begin, from) + lane();
-        entry[k] = left != 0 && of_word >> lane() & 1 ? Shared::load(label + index[k]) : -1;
+        entry[k] = left != 0 && of_word >> lane() & 1 ? Concurrent::load(label + index[k]) : -1;
         if (entry[k] > index[k]) entry[k] = -1;  // somebody else has written it
         left &= left - 1;
       }
 #pragma unroll
-      for (int k = 0; k < kWordsAtOnce; ++k) above[k] = entry[k] < 0 ? -1 : Shared::load(label + entry[k]);
+      for (int k = 0; k < kWordsAtOnce; ++k)
+        above[k] = entry[k] < 0 ? -1 : Concurrent::load(label + entry[k]);
 #pragma unroll
       for (int k = 0; k < kWordsAtOnce; ++k) {
-        const int32_t root = find_from<Shared, Jump::kNone>(label, entry[k], above[k]);
+        const int32_t root = find_from<Concurrent, Jump::kNone>(label, entry[k], above[k]);
         __syncwarp();
-        if (root != entry[k]) Shared::store(label + index[k], root);
+        if (root != entry[k]) Concurrent::store(label + index[k], root);
         count += root == index[k];
       }
     }
   }
   for (int64_t tile = grid_thread(); tile < tiles; tile += grid_threads()) count += settled[tile];
   count = block_sum<kFollowRowThreads>(count);
-  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(count));
+  if (threadIdx.x == 0) Concurrent::fetch_add(components, int64_t(count));
 }
 
 }

@@ -29,6 +29,14 @@ template <int threads, class Run> void flatten_runs(Run* parent, int runs, auto&
   __syncthreads();
 }
 
+// Unites two runs, most of whose parents are roots still.
+template <class Run> void unite_runs(Run* parent, Run a, Run b) {
+  if constexpr (sizeof(Run) >= kLeastMinimum)
+    hook_lowest<InBlock>(parent, InBlock::load(parent + a), InBlock::load(parent + b));
+  else
+    unite<InBlock>(parent, a, b);
+}
+
 // Calls body(run, its columns in the word) for the runs that begin in a word.
 void for_each_run(uint32_t starts, auto run, auto&& body) {
 #pragma unroll 1
@@ -123,11 +131,7 @@ template <class Rows, class Run> struct RunForest : RunWords {
     while (of_word.any()) {
       int word_before;
       const int column = take(word, of_word, ~0u, word_before);
-      const Run own = run_of(word, column), above = run_of(word_before, column);
-      if constexpr (sizeof(Run) >= kLeastMinimum)  // most parents are roots still
-        hook_lowest<InBlock>(parent, InBlock::load(parent + own), InBlock::load(parent + above));
-      else
-        unite<InBlock>(parent, own, above);
+      unite_runs(parent, run_of(word, column), run_of(word_before, column));
     }
     __syncthreads();
   }

@@ -396,7 +396,7 @@ __global__ void __launch_bounds__(kJoinRunThreads)
     const int32_t a = tile.index_of_place(own.root_of(words.own, bit));
     const int32_t b =
         tile_before.index_of_place(other.root_of(words.other, words.axis == 0 ? kRunWord - 1 : bit));
-    unite_from<Shared>(label, a, Shared::load(label + a), b, Shared::load(label + b));
+    unite_from<Concurrent>(label, a, Concurrent::load(label + a), b, Concurrent::load(label + b));
   }
 }
 
@@ -428,18 +428,18 @@ __global__ void __launch_bounds__(kWordThreads) settle_run_roots(int32_t* label,
     const int total = block_sum<kWordThreads>(count);
     if (threadIdx.x != 0) continue;
     roots_in_chunk[part] = total;
-    Shared::fetch_add(components, int64_t(total));
+    Concurrent::fetch_add(components, int64_t(total));
   }
 }
 
 // Stores neighbouring labels: in one access if that `fits`, else the `left` ones of the row.
 template <int count> void store_labels(int32_t* to, const int32_t (&labels)[count], bool fits, int left) {
   if (fits) {
-    Shared::store_all(to, labels);
+    Concurrent::store_all(to, labels);
   } else {
 #pragma unroll
     for (int k = 0; k < count; ++k)
-      if (k < left) Shared::store(to + k, labels[k]);
+      if (k < left) Concurrent::store(to + k, labels[k]);
   }
 }
 
@@ -451,7 +451,8 @@ template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1> st
   LabelOfRoot<consecutive, int32_t> label_of;
 
   int32_t entry_of(int node) const {
-    return node & RunNode::kReaching ? Shared::load(label + tile.index_of_place(node & RunNode::kPlace)) : 0;
+    return node & RunNode::kReaching ? Concurrent::load(label + tile.index_of_place(node & RunNode::kPlace))
+                                     : 0;
   }
   // The label of a root of the tile; counts in `roots` those at the border that are roots of all.
   int32_t label_of_root(int node, int32_t entry, int& roots) const {
@@ -459,7 +460,7 @@ template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1> st
     if (!(node & RunNode::kReaching)) return label_of(index);
     // The entry is the root, complemented, or the label written over it.
     if constexpr (consecutive) return entry >= 0 ? entry : label_of(~entry < index ? ~entry : index);
-    const int32_t root = find_from<Shared, Jump::kNone>(label, index, entry);
+    const int32_t root = find_from<Concurrent, Jump::kNone>(label, index, entry);
     roots += root == index;
     return root;
   }
@@ -551,7 +552,7 @@ __global__ void __launch_bounds__(RunTile::kThreads)
   }
   if (consecutive) return;
   roots = block_sum<RunTile::kThreads>(roots);
-  if (thread == 0) Shared::fetch_add(table.components, int64_t(roots + table.settled[blockIdx.x]));
+  if (thread == 0) Concurrent::fetch_add(table.components, int64_t(roots + table.settled[blockIdx.x]));
 }
 
 }

@@ -282,7 +282,7 @@ template <class Rule, class Tiles> struct SparseTile {
       Four own;
 #pragma unroll
       for (int j = 0; j < kTogether; ++j) own.label[j] = elements >> j & 1 ? of_pairs.label[j / 2] : -1;
-      Shared::store_all(to, own.label);
+      Concurrent::store_all(to, own.label);
       to += Memory::kWarps * row_stride();
     }
   }

@@ -149,12 +149,12 @@ __global__ void __launch_bounds__(
     const bool ends = place + 1 == 1 << tiles.log[a] || cell.at[rank - 1 - a] + 1 == tiles.axis(a).length;
     at_border |= place == 0 || ends;
   }
-  if (!tiles.has(cell) || !at_border || Shared::load(label + cell.index) < 0) return;
+  if (!tiles.has(cell) || !at_border || Concurrent::load(label + cell.index) < 0) return;
   const typename Rule::Site site = rule.site(values, cell.offset);
   if constexpr (rank > kAxes) {
     for_each_neighbour(tiles.grid, cell, [&](const Neighbour<Index>& neighbour) {
       if (neighbour.index < cell.index && linked_to(rule, values, site, neighbour))
-        unite<Shared>(label, cell.index, neighbour.index);
+        unite<Concurrent>(label, cell.index, neighbour.index);
     });
   } else {
     uint32_t similar = 0;
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(
     for (; needed != 0; needed &= needed - 1) {
       Cell<rank, Index> neighbour = cell;
       move_to_neighbour(lowest(needed), neighbour);
-      unite<Shared>(label, cell.index, neighbour.index);
+      unite<Concurrent>(label, cell.index, neighbour.index);
     }
   }
 }
@@ -204,18 +204,18 @@ __global__ void __launch_bounds__(kWordThreads)
     const int64_t item = items ? i / item_size : 0, first_of_item = item * item_size;
     Index* const parent = label + first_of_item;
     const Index element = Index(i - first_of_item);
-    const Index above = i < count ? Shared::load(label + i) : Index(-1);
-    const Index root = above < 0 ? above : find_from<Shared, Jump::kNone>(parent, element, above);
-    if (root != above) Shared::store(label + i, root);
+    const Index above = i < count ? Concurrent::load(label + i) : Index(-1);
+    const Index root = above < 0 ? above : find_from<Concurrent, Jump::kNone>(parent, element, above);
+    if (root != above) Concurrent::store(label + i, root);
     const bool is_root = i < count && root == element;
     const uint32_t roots = __ballot_sync(kAllLanes, is_root);
     in_chunk += is_root;
     if (roots_of_word != nullptr && lane() == 0 && i < count) roots_of_word[i / kRootWord] = roots;
-    if (items && is_root) Shared::fetch_add(components + item, int64_t(1));
+    if (items && is_root) Concurrent::fetch_add(components + item, int64_t(1));
   }
   const int64_t block_roots = block_sum<kWordThreads>(in_chunk);
   if (threadIdx.x == 0 && roots_in_chunk != nullptr) roots_in_chunk[blockIdx.x] = block_roots;
-  if (threadIdx.x == 0 && !items) Shared::fetch_add(components, block_roots);
+  if (threadIdx.x == 0 && !items) Concurrent::fetch_add(components, block_roots);
 }
 
 // The number of roots before an element. Each block adds up roots_in_chunk into before_chunk itself.
@@ -260,13 +260,13 @@ __global__ void __launch_bounds__(kWordThreads)
   ranks.count(roots_in_chunk, int((count + chunk - 1) / chunk));
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Index first_of_item = Index(items ? i / item_size * item_size : 0);
-    const Index root = Shared::load(label + i);  // once; it may be any number by now
+    const Index root = Concurrent::load(label + i);  // once; it may be any number by now
     Index number = 0;
     if (root >= 0 && root < item_size) {
       number = Index(1 + ranks.before(root + first_of_item));
       if (first_of_item > 0) number -= Index(ranks.before(first_of_item));
     }
-    Shared::store(label + i, number);
+    Concurrent::store(label + i, number);
   }
 }
 

@@ -95,7 +95,7 @@ struct QuadsOfItem : QuadTable {
   int pitch() const { return columns * kRootWord; }
   // A whole quad's parent lies here, to be loaded early; only roots of tiles have their own entry.
   int slot(int row, int x) const { return 2 * row * pitch() + 2 * x; }
-  int above_slot(int row, int x) const { return has(row, x) ? Shared::load(parent + slot(row, x)) : 0; }
+  int above_slot(int row, int x) const { return has(row, x) ? Concurrent::load(parent + slot(row, x)) : 0; }
   int node(int row, int x, const Quad& quad, int element) const {
     const int y = quad.is_split() ? element / 2 : quad.row();
     return (2 * row + y) * pitch() + 2 * x + (quad.is_split() ? element % 2 : quad.column());
@@ -104,10 +104,10 @@ struct QuadsOfItem : QuadTable {
   // Called for each union: clears the bit of a root that no longer is one.
   void united(int root) {
     if (roots_of_word == nullptr) return;
-    Shared::fetch_add(roots_of_word + root / kRootWord, 0u - (1u << root % kRootWord));
+    Concurrent::fetch_add(roots_of_word + root / kRootWord, 0u - (1u << root % kRootWord));
     if (roots_of_tile == nullptr) return;
     const int row = root / pitch(), column = root - row * pitch();
-    Shared::fetch_add(roots_of_tile + row / kTileHeight * tiles_of_row + column / kTileWidth, -1);
+    Concurrent::fetch_add(roots_of_tile + row / kTileHeight * tiles_of_row + column / kTileWidth, -1);
   }
 };
 
@@ -417,10 +417,11 @@ __global__ void __launch_bounds__(kMostBorderThreads, 4)
     int other = near.select(k, above_left, above_up, above_up_left, above_up_right);
     if (const Quad to = near.quad_at(k); to.is_split()) {
       const int like = __ffs(near.elements_of(k, near.value(element))) - 1;
-      other = Shared::load(quads.parent + quads.node(row + near.rows_to(k), x + near.quads_to(k), to, like));
+      other =
+          Concurrent::load(quads.parent + quads.node(row + near.rows_to(k), x + near.quads_to(k), to, like));
     }
-    if (quad.is_split()) own = Shared::load(quads.parent + quads.node(row, x, quad, element));
-    own = hook_lowest<Shared>(quads.parent, own, other, quads);
+    if (quad.is_split()) own = Concurrent::load(quads.parent + quads.node(row, x, quad, element));
+    own = hook_lowest<Concurrent>(quads.parent, own, other, quads);
   }
 }
 
@@ -470,7 +471,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   // One root for a whole quad, and one for each element of a split one.
   const auto find_roots = [&](int row, const Quad& quad, int above, int (&roots)[4]) {
     const auto root_above = [&](int node, int above) {
-      const int root = find<Shared, Jump::kLeading>(quads.parent, above);
+      const int root = find<Concurrent, Jump::kLeading>(quads.parent, above);
       count += root == node;
       return root;
     };
@@ -480,7 +481,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
     int above_of[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k)
-      above_of[k] = quad.has(k) ? Shared::load(quads.parent + quads.node(row, x, quad, k)) : -1;
+      above_of[k] = quad.has(k) ? Concurrent::load(quads.parent + quads.node(row, x, quad, k)) : -1;
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       if (!quad.has(k)) continue;
@@ -509,10 +510,10 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
       Label* const at = first + k / 2 * quads.width;
       if (fits) {
         const Label pair[2] = {label[k], label[k + 1]};
-        Shared::store_all(at, pair);
+        Concurrent::store_all(at, pair);
       } else {
-        Shared::store(at, label[k]);
-        if (2 * x + 1 < quads.width) Shared::store(at + 1, label[k + 1]);
+        Concurrent::store(at, label[k]);
+        if (2 * x + 1 < quads.width) Concurrent::store(at + 1, label[k + 1]);
       }
     }
   };
@@ -548,7 +549,7 @@ __global__ void __launch_bounds__(kQuadThreads) write_quads(Label* __restrict__ 
   }
   if constexpr (kRoots) {
     const int total = block_sum<kQuadThreads>(count);
-    if (threadIdx.x == 0) Shared::fetch_add(quads.components, int64_t(total));
+    if (threadIdx.x == 0) Concurrent::fetch_add(quads.components, int64_t(total));
   }
 }
 

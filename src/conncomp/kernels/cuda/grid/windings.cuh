@@ -27,7 +27,7 @@ struct PathsOfWarp {
       last.root = __shfl_sync(kAllLanes, path.root, first);
       for (int k = 0; k < kMostClosedAxes; ++k)
         last.winding.along[k] = __shfl_sync(kAllLanes, path.winding.along[k], first);
-      if (lane() == first) windings.lattices.add<Shared>(path.root, path.winding);
+      if (lane() == first) windings.lattices.add<Concurrent>(path.root, path.winding);
       waits = waits && !(path == last);
     }
   }
@@ -75,7 +75,7 @@ void unite_links(const SeamWindings& windings, int64_t links, auto&& link_of) {
     const unsigned int lanes = __ballot_sync(kAllLanes, is_new);
     if (lanes != 0) last = link.from_lane(lowest(lanes));
     SeamLink united{SeamLink::kNone, SeamLink::kNone, {}};
-    if (is_new) united = windings.unite<Shared>(link.from, link.to, link.winding, number);
+    if (is_new) united = windings.unite<Concurrent>(link.from, link.to, link.winding, number);
     if (number < links) windings.kept[number] = united;
     __syncwarp();
   }
@@ -97,13 +97,13 @@ __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings)
 template <int = 0> __global__ void close_seams(SeamWindings windings, int64_t links) {
   PathsOfWarp{windings}.add_all(links, [&](int64_t i) {
     const SeamLink link = windings.kept[i];
-    return link.exists() ? windings.path_over<Shared>(link) : SeamWindings::Path{};
+    return link.exists() ? windings.path_over<Concurrent>(link) : SeamWindings::Path{};
   });
 }
 
 template <int = 0> __global__ void tell_smallest(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads())
-    windings.tell_smallest<Shared>(i);
+    windings.tell_smallest<Concurrent>(i);
 }
 
 struct ListedWinding {
@@ -118,7 +118,7 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
   if (grid_thread() == 0) read[0] = *windings.lattices.count;
   for (int64_t item = grid_thread(); item < items; item += grid_threads()) read[1 + item] = open_counts[item];
   for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
-    windings.ask_smallest<Shared>(slot);
+    windings.ask_smallest<Concurrent>(slot);
     if (const WindingBasis* const basis = windings.basis_at(slot))
       winding[windings.lattices.number_at_root[slot]] = {windings.smallest[slot], *basis};
   }
@@ -148,7 +148,7 @@ __global__ void count_left_out(
       const int leader = lowest(waiting);
       const bool same = place == __shfl_sync(kAllLanes, place, leader) && place >= 0;
       const int lanes = __popc(__ballot_sync(kAllLanes, same));
-      if (lane() == leader) Shared::fetch_add(between + place, int64_t(lanes));
+      if (lane() == leader) Concurrent::fetch_add(between + place, int64_t(lanes));
       if (same) place = -1;
     }
   }
@@ -185,8 +185,8 @@ __global__ void record_windings(
     for (int k = 0; k < kMostClosedAxes; ++k)
       if (basis->axes() >> k & 1) axes |= int64_t(1) << closed.axis[k];
     int64_t* const record = records.first + windings.item_of(slot) * records.length;
-    Shared::fetch_or(record + field, axes);
-    Shared::fetch_max(record + field + 1, int64_t(basis->rank()));
+    Concurrent::fetch_or(record + field, axes);
+    Concurrent::fetch_max(record + field + 1, int64_t(basis->rank()));
   }
 }
 

@@ -47,11 +47,11 @@ void write_row(
     }
     constexpr uint32_t kWhole = (1u << together) - 1;
     if ((source_wanted & kWhole) == kWhole) {
-      Shared::store_all(label + to, values);
+      Concurrent::store_all(label + to, values);
     } else {
 #pragma unroll
       for (int k = 0; k < together; ++k)
-        if (source_wanted >> k & 1) Shared::store(label + to + k, values[k]);
+        if (source_wanted >> k & 1) Concurrent::store(label + to + k, values[k]);
     }
   }
 }
@@ -64,12 +64,12 @@ template <class Index> struct FollowedEntry {
 
 // Follows an entry to its root; labels may overwrite entries on the way meanwhile.
 template <bool consecutive, class Index> FollowedEntry<Index> follow_entry(Index* label, Index entry) {
-  Index above = Shared::load(label + entry);
+  Index above = Concurrent::load(label + entry);
   if constexpr (consecutive) {
     // The entry is the root, complemented, or the tile's, whose entry is the root or the label; neither comes
     // after it.
     if (above >= 0) {
-      above = Shared::load(label + (above < entry ? above : entry));
+      above = Concurrent::load(label + (above < entry ? above : entry));
       if (above >= 0) return {above, true};
     }
     return {~above < entry ? Index(~above) : entry, false};
@@ -77,7 +77,7 @@ template <bool consecutive, class Index> FollowedEntry<Index> follow_entry(Index
     // A label is the root that entries lead to.
     if (above < 0) return {Index(~above), false};
     Index root = entry;
-    for (; leads_to(root, above); above = Shared::load(label + root)) root = above;
+    for (; leads_to(root, above); above = Concurrent::load(label + root)) root = above;
     return {root, false};
   }
 }
@@ -98,8 +98,8 @@ int follow_sparse_tile(
     const int place = List::low(number), node = place & (List::kTwo - 1), root_of_tile = List::high(number);
     const int32_t entry = index_of(root_of_tile), root = follow_entry<false>(label, entry).root;
     if (root != entry) {
-      Shared::store(label + index_of(node), root);
-      if (place & List::kTwo) Shared::store(label + index_of(node) + 1, root);
+      Concurrent::store(label + index_of(node), root);
+      if (place & List::kTwo) Concurrent::store(label + index_of(node) + 1, root);
     }
     roots += root == entry && node == root_of_tile;
   }
@@ -117,7 +117,7 @@ void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* l
     const uint32_t number = list.numbers[lane()];
     if (table.sparse[tile]) {
       const int roots = block_sum<kThreads>(follow_sparse_tile(tiles, label, list, number, tile));
-      if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(roots));
+      if (threadIdx.x == 0) Concurrent::fetch_add(table.components, int64_t(roots));
       return;
     }
   }
@@ -221,7 +221,7 @@ void write_tile(const Tiles& tiles, const typename Rule::Value* values, Index* l
   }
   if constexpr (!consecutive) {
     const int total = block_sum<kThreads>(roots);
-    if (brick == 0) Shared::fetch_add(table.components + tiles.item_of(tile), int64_t(total));
+    if (brick == 0) Concurrent::fetch_add(table.components + tiles.item_of(tile), int64_t(total));
   }
 }
 

@@ -48,7 +48,7 @@ __global__ void join_seams(
   for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
     with_places(tiles, seams, box, i, label, table,
         [&](const auto& entries, const auto& from, const auto& to, const SeamBox&) {
-          unite<Shared>(label + from.first_of_item, Index(entries.entry_at(from) - from.first_of_item),
+          unite<Concurrent>(label + from.first_of_item, Index(entries.entry_at(from) - from.first_of_item),
               Index(entries.entry_at(to) - to.first_of_item));
         });
 }

@@ -176,7 +176,7 @@ template <int axes> void write_rows(const BrickRows<axes>& rows, bool writes, Bi
     };
     uint32_t byte = row_of(bits);
     if constexpr (axes == 3) byte = second ? byte << 4 | row_of(beside) : byte | row_of(beside) << 4;
-    Shared::store(first_byte + word * int64_t(sizeof(Bits64)), uint8_t(byte));
+    Concurrent::store(first_byte + word * int64_t(sizeof(Bits64)), uint8_t(byte));
   });
 }
 
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(kLinkThreads)
     for_each_root<Index>(tiles, table, number, [&](Index index, int) {
       const Index root = follow_entry<false>(label + first_of_item, index).root;
       if (root != index)
-        Shared::fetch_add(size + first_of_item + root, Shared::load(size + first_of_item + index));
+        Concurrent::fetch_add(size + first_of_item + root, Concurrent::load(size + first_of_item + index));
     });
   }
 }

@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(kFieldThreads) measure_field(Fields fields, Fi
   }
   for (int k = 0; k < kFieldEntries; ++k) {
     const int64_t sum = block_sum<kFieldThreads>(tally.entry[k]);
-    if (threadIdx.x == 0 && sum != 0) Shared::fetch_add(record + replica * length + k, sum);
+    if (threadIdx.x == 0 && sum != 0) Concurrent::fetch_add(record + replica * length + k, sum);
   }
 }
 

@@ -17,8 +17,8 @@ constexpr int kTileRows = 64, kCellThreads = kTileRows;
 constexpr int kNodeRow = kWordSites + 2;  // of two rows' nodes no two beside each other are in one bank
 
 // What threads count of bonds, of spins that are 1, and of sites.
-struct CellCounts {
-  int64_t satisfied, active, ones, sites;
+struct CellCounts : BondCounts {
+  int64_t ones, sites;
 
   void add_block(const Records& records, int64_t replica) const {
     if (records.record == nullptr) return;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       const Bits64 active = starts[(kind + 1) * words + number];
       if (active == 0) continue;
       for_each_followed(cells, starts, word, other_sites(cells, word, kind), active,
-          [&](int64_t u, int64_t d) { unite<Shared>(forest, Index(u), Index(d)); });
+          [&](int64_t u, int64_t d) { unite<Concurrent>(forest, Index(u), Index(d)); });
     }
   }
 }
@@ -159,9 +159,10 @@ __global__ void __launch_bounds__(kSpinThreads)
     const SitesOfWarp sites(lattice, word);
     for (int k = 0; k < SitesOfWarp::kEach; ++k) {
       if (!(starts[word] >> sites.bit(k) & 1)) continue;
-      const Index site = Index(sites.site(k)), root = find<Shared>(parent, site);
+      const Index site = Index(sites.site(k)), root = find<Concurrent>(parent, site);
       if (root == site) continue;
-      if (const Index count = Shared::load(size + site); count != 0) Shared::fetch_add(size + root, count);
+      if (const Index count = Concurrent::load(size + site); count != 0)
+        Concurrent::fetch_add(size + root, count);
     }
   });
 }
@@ -201,14 +202,14 @@ __global__ void __launch_bounds__(kSpinThreads)
     const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(lattice.sites()))),
                   row = site / lattice.length[kRowAxis], at = site % lattice.length[kRowAxis];
     const Bits64 start = starts[row * lattice.columns() + at / kWordSites];
-    flipped = find<Shared>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
+    flipped = find<Concurrent>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
   }
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(lattice, word);
     const Bits64 runs = starts[word];
     const Bits64 changed = sites.gather([&](int k) {
       if (!(runs >> sites.bit(k) & 1)) return false;
-      const Index root = find<Shared>(parent, Index(sites.site(k)));
+      const Index root = find<Concurrent>(parent, Index(sites.site(k)));
       return chosen ? root == flipped : (draw_coins(draws, root / kWordSites) >> root % kWordSites & 1) != 0;
     });
     // What a run's first site does, all its sites do.
@@ -226,27 +227,17 @@ __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,
         const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records) {
   const Lattice& lattice = replicas.lattice;
-  const Draws draws = replicas.draws();
-  const int64_t replica = replicas.replica(), words = lattice.words();
-  const bool draws_bonds = bonds != nullptr;
-  const Bits64 active_with = draws_bonds ? probability[replica] : 0;
-  spins = replicas.at_replica(spins, words);
-  if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
+  spins = replicas.at_replica(spins, lattice.words());
   CellCounts counts{};
-  replicas.for_each_word_of_bonds([&](int64_t number, int kind) {
+  draw_words_of_bonds(replicas, 0, probability, bonds, counts, [&](int64_t number, int kind) {
     const CellWord word{place_of(lattice, number), 0};
-    const Bits64 equal = satisfied_by(cells, spins, word, other_sites(cells, word, kind));
-    counts.satisfied += __popcll(equal);
-    if (draws_bonds) {
-      const Bits64 drawn = bernoulli(draws, Bits64(number), kind, active_with, equal);
-      counts.active += __popcll(drawn);
-      bonds[kind * words + number] = drawn;
+    if (kind == 0) {
+      counts.ones += __popcll(spins[number]);
+      counts.sites += __popcll(lattice.sites_of(word.place.column));
     }
-    if (kind != 0) return;
-    counts.ones += __popcll(spins[number]);
-    counts.sites += __popcll(lattice.sites_of(word.place.column));
+    return satisfied_by(cells, spins, word, other_sites(cells, word, kind));
   });
-  counts.add_block(records, replica);
+  counts.add_block(records, replicas.replica());
 }
 
 }

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   label = replicas.at_replica(label, replicas.lattice.sites());
   replicas.for_each(tiles.count(replicas.lattice), [&](int64_t tile) {
     const int64_t root = label[tiles.chosen_site(replicas.lattice, replicas.draws(), tile)];
-    Shared::fetch_or(choice.chosen + replica * choice.words + root / 32, 1u << root % 32);
+    Concurrent::fetch_or(choice.chosen + replica * choice.words + root / 32, 1u << root % 32);
   });
 }
 
@@ -84,11 +84,11 @@ __global__ void __launch_bounds__(kSpinThreads)
     int state[SitesOfWarp::kEach];
 #pragma unroll
     for (int k = 0; k < SitesOfWarp::kEach; ++k)
-      root[k] = sites.has(k) ? Shared::load(label + sites.site(k)) : Index(-1);
+      root[k] = sites.has(k) ? Concurrent::load(label + sites.site(k)) : Index(-1);
     if constexpr (!settled) {
 #pragma unroll
       for (int k = 0; k < SitesOfWarp::kEach; ++k)
-        if (root[k] >= 0) root[k] = find_from<Shared, Jump::kNone>(label, Index(sites.site(k)), root[k]);
+        if (root[k] >= 0) root[k] = find_from<Concurrent, Jump::kNone>(label, Index(sites.site(k)), root[k]);
     }
 #pragma unroll
     for (int k = 0; k < SitesOfWarp::kEach; ++k) {
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   for_each_site_of_warp(replicas, [&](bool exists, int64_t site) {
     const Index root = exists ? label[site] : Index(-1);
     const Stretch stretch = stretch_of(root);
-    if (stretch.first && root >= 0) Shared::fetch_add(size + root, Index(stretch.length));
+    if (stretch.first && root >= 0) Concurrent::fetch_add(size + root, Index(stretch.length));
   });
 }
 

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kSpinThreads)
       if constexpr (Kind::kCounted) satisfied += kind.satisfied(weight[k], spins, u[k], v[k], coupling[k]);
       active += is;
       if (active_bonds != nullptr && k < count) active_bonds[first + k] = uint8_t(is);
-      if (is && parent != nullptr) unite<Shared>(parent, u[k], v[k]);
+      if (is && parent != nullptr) unite<Concurrent>(parent, u[k], v[k]);
     }
   };
   for_each_four(replicas, edges, kEdgeBond, edges.bonds.count, draw);
@@ -91,13 +91,13 @@ __global__ void __launch_bounds__(kSpinThreads) draw_ghosts(Replicas replicas, D
   const auto draw = [&](int64_t first, int count, const PhiloxBlock& numbers,
                         const GlassTemperature& temperature) {
     for (int k = 0; k < count; ++k) {
-      const int32_t field = edges.bonds.field[first + k],
-                    weight = kind.ghost_weight(move, spins, first + k, field);
+      const int32_t field = edges.bonds.field[first + k], weight = kind.weight(move, spins, first + k, field);
       if constexpr (Kind::kCounted) satisfied += kind.satisfied(weight, spins, first + k, field);
       if (parent == nullptr || !edges.active(weight, numbers, k, temperature)) continue;
-      const int32_t root = find<Shared>(parent, int32_t(first + k));
+      const int32_t root = find<Concurrent>(parent, int32_t(first + k));
       const Bits64 bit = Bits64(1) << root % kWordSites;
-      if (!(Shared::load(stays + root / kWordSites) & bit)) Shared::fetch_or(stays + root / kWordSites, bit);
+      if (!(Concurrent::load(stays + root / kWordSites) & bit))
+        Concurrent::fetch_or(stays + root / kWordSites, bit);
     }
   };
   for_each_four(replicas, edges, kGhostBond, replicas.lattice.sites(), draw);
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (threadIdx.x != 0 || blockIdx.x % replicas.parts != 0) return;
   const int64_t vertices = replicas.lattice.sites();
   const auto vertex = int32_t(below(half(replicas.draws()(kChosenSite, 0), 0), Bits64(vertices)));
-  const int32_t root = find<Shared>(replicas.at_replica(parent, vertices), vertex);
+  const int32_t root = find<Concurrent>(replicas.at_replica(parent, vertices), vertex);
   replicas.at_replica(stays, replicas.lattice.words())[root / kWordSites] &=
       ~(Bits64(1) << root % kWordSites);
 }
@@ -210,12 +210,12 @@ __global__ void __launch_bounds__(kSpinThreads) flip_edges(Replicas replicas,
     for (int k = 0; k < SitesOfWarp::kEach; ++k) {
       of.flips[k] = false;
       if (!sites.has(k)) continue;
-      const int32_t vertex = int32_t(sites.site(k)), root = find<Shared, Jump::kNone>(parent, vertex);
+      const int32_t vertex = int32_t(sites.site(k)), root = find<Concurrent, Jump::kNone>(parent, vertex);
       of.root[k] = root;
       of.flips[k] = !(stays[root / kWordSites] >> root % kWordSites & 1);
       if (size == nullptr) continue;
       size[vertex] = 0;
-      if (root != vertex) Shared::store(parent + vertex, root);
+      if (root != vertex) Concurrent::store(parent + vertex, root);
     }
     write_word(kind, draws, chosen, of, spins, new_spins);
   });
@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(kSpinThreads) offer_edges(Replicas replicas, D
       arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()], rule};
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   replicas.for_each(together.count,
-      [&](int64_t k) { offer_vertex<Shared>(kind, update, draws, spins, together.vertices[k]); });
+      [&](int64_t k) { offer_vertex<Concurrent>(kind, update, draws, spins, together.vertices[k]); });
 }
 
 // Labels of the clusters of the bonds whose byte in `active` is set, as ActiveEdges of
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   label = replicas.at_replica(label, replicas.lattice.sites());
   active = replicas.at_replica(active, count);
   replicas.for_each(count, [&](int64_t bond) {
-    if (active[bond]) unite<Shared>(label, u[bond], v[bond]);
+    if (active[bond]) unite<Concurrent>(label, u[bond], v[bond]);
   });
 }
 
@@ -279,8 +279,8 @@ template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) settle_labels(Replicas replicas, int32_t* label) {
   label = replicas.at_replica(label, replicas.lattice.sites());
   replicas.for_each_site([&](int64_t site) {
-    const int32_t root = find<Shared, Jump::kNone>(label, int32_t(site));
-    if (root != site) Shared::store(label + site, root);
+    const int32_t root = find<Concurrent, Jump::kNone>(label, int32_t(site));
+    if (root != site) Concurrent::store(label + site, root);
   });
 }
 

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
     for_each_unsatisfied<kind>(replicas.lattice, spins, word, [&](Bits64 bits) { count += __popcll(bits); });
   });
   count = block_sum<kMostExchangeThreads>(count);
-  if (threadIdx.x == 0) Shared::fetch_add(counts + replicas.replica(), count);
+  if (threadIdx.x == 0) Concurrent::fetch_add(counts + replicas.replica(), count);
 }
 
 }

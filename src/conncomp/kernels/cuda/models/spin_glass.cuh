@@ -146,7 +146,7 @@ template <int axes> void count_glass(const GlassLaunch& launch, int64_t* record,
     const int bit = lane() + k * kWarp;
     if (bit < replicas.begin(launch.group()) || bit >= replicas.end(launch.group())) continue;
     int64_t* const of_replica = record + 2 * replicas.replica(launch.group(), bit);
-    for (int field = 0; field < 2; ++field) Shared::fetch_add(of_replica + field, counts[k][field]);
+    for (int field = 0; field < 2; ++field) Concurrent::fetch_add(of_replica + field, counts[k][field]);
   }
 }
 

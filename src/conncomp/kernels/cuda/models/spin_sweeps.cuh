@@ -411,16 +411,16 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
         const bool is_faced = segment.faced >> lane() & 1, starts = memory.starts(segment) >> lane() & 1;
         if (!is_faced && !(starts && memory.parent[place] == place)) return;
         const int32_t root = memory.parent[memory.node_of(number, lane())];
-        Shared::store(forest + site, memory.site_of(root));
+        Concurrent::store(forest + site, memory.site_of(root));
       });
       barrier.wait();
       int count = 0;
       const auto join = [&](const Task& task, bool exists) {
         const int32_t a = exists ? memory.site_of(memory.parent[task.node]) : -1,
-                      b = exists ? Shared::load(forest + task.other) : -1,
+                      b = exists ? Concurrent::load(forest + task.other) : -1,
                       left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
         // What the lane before unites need not be united again.
-        if (exists && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+        if (exists && (lane() == 0 || left_a != a || left_b != b)) unite<Concurrent>(forest, a, b);
       };
       for_each_of_warp([&](int32_t number, const Segment<axes>& segment) {
 #pragma unroll
@@ -439,7 +439,8 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
                       auto&& add) { memory.template for_each_root<Team>(number, exists, add); },
         [&](const Task& task, bool exists) {
           if (!exists) return;
-          const int32_t site = memory.site_of(task.node), root = is_whole ? site : find<Shared>(forest, site);
+          const int32_t site = memory.site_of(task.node),
+                        root = is_whole ? site : find<Concurrent>(forest, site);
           InBlock::store(memory.parent + task.node, ~draw_any_state(draws, root, lattice.states));
         });
     __syncthreads();
@@ -447,7 +448,7 @@ void sweep_boxes(const Replicas& replicas, const Updates& updates, const Boxes& 
       for (int plane = 0; plane < lattice.planes; ++plane) {
         const Bits32 digits = memory.template digits_of<Team>(number, plane);
         Bits32* const halves = reinterpret_cast<Bits32*>(spins + plane * lattice.words());
-        if (Team::leads()) Shared::store(halves + memory.segment[number].in_plane, digits);
+        if (Team::leads()) Concurrent::store(halves + memory.segment[number].in_plane, digits);
       }
     });
     barrier.wait();

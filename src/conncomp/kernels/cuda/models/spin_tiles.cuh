@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
       const int root = label[label[word * kWarp + __ffs(int(sites)) - 1]];
       InBlock::fetch_or(marks + root / kWarp, Bits32(1) << root % kWarp);
       const int32_t site = tile.site_of(root);
-      Shared::store(forest + site, site);
+      Concurrent::store(forest + site, site);
     }
   __syncthreads();
   for (int word = thread; word < words; word += threads) marks_of_all[tile.first_word() + word] = marks[word];
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(kMostTileThreads) join_rows(Replicas replicas,
     if (!exists) return;
     const OuterBond bond(bits);
     const TilePlace<axes> other = tile.next_along(bond.axis());
-    unite<Shared>(forest, tile.site_of(label[tile.first_place() + bond.place()]),
+    unite<Concurrent>(forest, tile.site_of(label[tile.first_place() + bond.place()]),
         other.site_of(label[other.first_place() + bond.other()]));
   };
   int log_stride = tiles.log[kRowAxis];  // from a place to the next one along an axis
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks) flip_rows(R
     int32_t site = tile.site_of(place);
     const Bits32 bit = Bits32(1) << place % kWarp;
     if (has_coins || marks[place / kWarp] & bit)
-      site = find<Shared, Jump::kNone>(const_cast<int32_t*>(forest), site);
+      site = find<Concurrent, Jump::kNone>(const_cast<int32_t*>(forest), site);
     const int state = has_coins ? int(__ldg(coins + site / kWarp) >> site % kWarp & 1)
                                 : draw_one_of_several(draws, site, lattice.states);
     for (int k = 0; k < planes; ++k)
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks) flip_rows(R
     uint8_t* const byte = reinterpret_cast<uint8_t*>(spins + number) + group % kGroups;
 #pragma unroll 1
     for (int k = 0; k < planes; ++k)
-      Shared::store(byte + k * lattice.words() * int64_t(sizeof(Bits64)),
+      Concurrent::store(byte + k * lattice.words() * int64_t(sizeof(Bits64)),
           uint8_t(roots.bits_in(digits + k * words) & inside));
   }
 }

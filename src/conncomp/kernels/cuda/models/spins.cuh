@@ -63,7 +63,7 @@ struct Records {
   int64_t length;
 
   void add(int64_t replica, int field, int64_t count) const {
-    if (count != 0) Shared::fetch_add(record + replica * length + field, count);
+    if (count != 0) Concurrent::fetch_add(record + replica * length + field, count);
   }
   // Adds the sum over the threads of the block, all of which call.
   void add_block(int64_t replica, int field, int64_t count) const {
@@ -74,7 +74,7 @@ struct Records {
   void raise(int64_t replica, int field, int64_t number) const {
     number = warp_largest(number);
     int64_t* const most = record + replica * length + field;
-    if (lane() == 0 && number > Shared::load(most)) Shared::fetch_max(most, number);
+    if (lane() == 0 && number > Concurrent::load(most)) Concurrent::fetch_max(most, number);
   }
 };
 
@@ -152,36 +152,50 @@ inline void add_states(const Replicas& replicas, const Bits64* spins, const Reco
   }
 }
 
-// Draws the bonds of all axes, unless null; counts these, satisfied ones, and sites in each state.
+struct BondCounts {
+  int64_t satisfied, active;
+};
+
+// Draws the bonds of all axes, from `first` on, or kinds, unless null; counts these, and those that
+// satisfied_by(word, axis) returns.
+void draw_words_of_bonds(const Replicas& replicas, int first, const Bits64* __restrict__ probability,
+    Bits64* __restrict__ bonds, BondCounts& counts, auto&& satisfied_by) {
+  const Draws draws = replicas.draws();
+  const int64_t words = replicas.lattice.words();
+  const bool draws_bonds = bonds != nullptr;
+  const Bits64 active_with = draws_bonds ? probability[replicas.replica()] : 0;
+  if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
+  replicas.for_each_word_of_bonds([&](int64_t word, int k) {
+    const Bits64 equal = satisfied_by(word, first + k);
+    counts.satisfied += __popcll(equal);
+    if (!draws_bonds) return;
+    const Bits64 drawn = bernoulli(draws, Bits64(word), first + k, active_with, equal);
+    counts.active += __popcll(drawn);
+    bonds[k * words + word] = drawn;
+  });
+}
+
+// Counts besides bonds the sites in each state.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) activate_bonds(Replicas replicas,
     const Bits64* __restrict__ spins, const Bits64* __restrict__ probability, Bits64* __restrict__ bonds,
     Records records, bool count_active) {
   follow_launch();
   const Lattice& lattice = replicas.lattice;
-  const Draws draws = replicas.draws();
-  const int64_t replica = replicas.replica(), words = lattice.words();
-  const bool draws_bonds = bonds != nullptr;
-  const Bits64 active_with = draws_bonds ? probability[replica] : 0;
   spins = replicas.at_replica(spins, replicas.words_of_states());
-  if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
-  int64_t satisfied = 0, active = 0;
-  replicas.for_each_word_of_bonds([&](int64_t word, int k) {
-    const WordPlace place = place_of(lattice, word);
-    const int axis = k + kLatticeAxes - replicas.axes;
-    Bits64 equal = 0;
+  BondCounts counts{};
+  draw_words_of_bonds(
+      replicas, kLatticeAxes - replicas.axes, probability, bonds, counts, [&](int64_t word, int axis) {
+        const WordPlace place = place_of(lattice, word);
+        Bits64 equal = 0;
 #pragma unroll
-    for (int a = 0; a < kLatticeAxes; ++a)
-      if (a == axis) equal = satisfied_bonds(lattice, spins, place, a);
-    satisfied += __popcll(equal);
-    if (!draws_bonds) return;
-    const Bits64 drawn = bernoulli(draws, Bits64(word), axis, active_with, equal);
-    active += __popcll(drawn);
-    bonds[k * words + word] = drawn;
-  });
+        for (int a = 0; a < kLatticeAxes; ++a)
+          if (a == axis) equal = satisfied_bonds(lattice, spins, place, a);
+        return equal;
+      });
   if (records.record == nullptr) return;
-  records.add_block(replica, kSatisfied, satisfied);
-  if (count_active) records.add_block(replica, kActive, active);
+  records.add_block(replicas.replica(), kSatisfied, counts.satisfied);
+  if (count_active) records.add_block(replicas.replica(), kActive, counts.active);
   add_states(replicas, spins, records);
 }
 
@@ -234,7 +248,7 @@ __global__ void __launch_bounds__(kSpinThreads) update_class(
   const auto state_at = [&](const SpinAt& at) {
     int state = 0;
     for (int k = 0; k < lattice.planes; ++k)
-      state |= int(Shared::load(spins + k * words + at.word) >> at.bit & 1) << k;
+      state |= int(Concurrent::load(spins + k * words + at.word) >> at.bit & 1) << k;
     return state;
   };
   replicas.for_each_word([&](int64_t word) {
@@ -255,7 +269,8 @@ __global__ void __launch_bounds__(kSpinThreads) update_class(
       if (half(drawn, 0) >= acceptance[lost > 0 ? lost : 0]) continue;
       for (int k = 0; k < lattice.planes; ++k)
         if ((old ^ offered) >> k & 1)
-          Shared::store(spins + k * words + word, Shared::load(spins + k * words + word) ^ Bits64(1) << bit);
+          Concurrent::store(
+              spins + k * words + word, Concurrent::load(spins + k * words + word) ^ Bits64(1) << bit);
     }
   });
 }
@@ -271,8 +286,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   spins = replicas.at_replica(spins, lattice.words());
   replicas.for_each(pairs_of(lattice.words()), [&](int64_t pair) {
     offer_pair<axes, whole>(
-        lattice, offer, pair, {0, lattice.words()}, [&](int64_t word) { return Shared::load(spins + word); },
-        [&](int64_t word, Bits64 bits) { Shared::store(spins + word, bits); });
+        lattice, offer, pair, {0, lattice.words()},
+        [&](int64_t word) { return Concurrent::load(spins + word); },
+        [&](int64_t word, Bits64 bits) { Concurrent::store(spins + word, bits); });
   });
 }
 

@@ -78,14 +78,14 @@ __global__ void __launch_bounds__(kSpinThreads)
     cosine = over_stretch(cosine, stretch.length, sum);
     sine = over_stretch(sine, stretch.length, sum);
     if (!stretch.first || root < 0) return;
-    Shared::fetch_add(sums + 2 * int64_t(root), cosine);
-    Shared::fetch_add(sums + 2 * int64_t(root) + 1, sine);
+    Concurrent::fetch_add(sums + 2 * int64_t(root), cosine);
+    Concurrent::fetch_add(sums + 2 * int64_t(root) + 1, sine);
   });
   cosine_of_common = block_sum<kMostSpinThreads>(cosine_of_common);
   sine_of_common = block_sum<kMostSpinThreads>(sine_of_common);
   if (threadIdx.x != 0) return;
-  Shared::fetch_add(sums + 2 * int64_t(common), cosine_of_common);
-  Shared::fetch_add(sums + 2 * int64_t(common) + 1, sine_of_common);
+  Concurrent::fetch_add(sums + 2 * int64_t(common), cosine_of_common);
+  Concurrent::fetch_add(sums + 2 * int64_t(common) + 1, sine_of_common);
 }
 
 }

@@ -327,7 +327,7 @@ __global__ void __launch_bounds__(kSpinThreads) add_projections(Replicas replica
     const int64_t p = exists ? Kind::projection(mirror, spins[site]) : 0;
     const Stretch stretch = stretch_of(root);
     const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
-    if (stretch.first && root >= 0) Shared::fetch_add(sums + root, sum);
+    if (stretch.first && root >= 0) Concurrent::fetch_add(sums + root, sum);
   });
 }
 

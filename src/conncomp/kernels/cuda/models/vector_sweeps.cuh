@@ -259,25 +259,25 @@ __global__ void __launch_bounds__(kSweepThreads, 1)
         if (axis < kLatticeAxes - axes) continue;
         const int32_t next = bonds >> axis & 1 ? chunk.next[axis][site - begin] : begin;
         const bool leaves = next < begin || next >= end;
-        const int32_t a = leaves ? Shared::load(forest + site) : -1,
-                      b = leaves ? Shared::load(forest + next) : -1, left_a = __shfl_up_sync(kAllLanes, a, 1),
-                      left_b = __shfl_up_sync(kAllLanes, b, 1);
+        const int32_t a = leaves ? Concurrent::load(forest + site) : -1,
+                      b = leaves ? Concurrent::load(forest + next) : -1,
+                      left_a = __shfl_up_sync(kAllLanes, a, 1), left_b = __shfl_up_sync(kAllLanes, b, 1);
         // What the lane before unites need not be united again.
-        if (leaves && (lane() == 0 || left_a != a || left_b != b)) unite<Shared>(forest, a, b);
+        if (leaves && (lane() == 0 || left_a != a || left_b != b)) unite<Concurrent>(forest, a, b);
       }
     });
     barrier.wait();
     int32_t chosen = -1;
     if (updates.one) {
       const Bits64 drawn = half(draws(kChosenSite, 0), 0);
-      chosen = find<Shared>(forest, int32_t(below(drawn, Bits64(sites))));
+      chosen = find<Concurrent>(forest, int32_t(below(drawn, Bits64(sites))));
     }
     for_each_site([&](int32_t site) {
       const Spin spin = spins[site];
-      const int32_t root = find<Shared>(forest, site);
+      const int32_t root = find<Concurrent>(forest, site);
       if (of_clusters && chunk.size[site - begin] != 0) {
-        Shared::fetch_add(size + root, chunk.size[site - begin]);
-        Shared::fetch_add(sum + root, chunk.sum[site - begin]);
+        Concurrent::fetch_add(size + root, chunk.size[site - begin]);
+        Concurrent::fetch_add(sum + root, chunk.sum[site - begin]);
       }
       if (updates.one ? root == chosen : draw_any_state(draws, root, 2) != 0)
         spins[site] = Kind::reflected(mirror, spin);

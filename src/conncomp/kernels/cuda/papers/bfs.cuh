@@ -42,12 +42,12 @@ __global__ void __launch_bounds__(kMostBfsThreads, resident_blocks(kMostBfsThrea
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (!frontier[v]) continue;
     frontier[v] = 0;
-    const Index root = Shared::load(roots + v);
+    const Index root = Concurrent::load(roots + v);
     for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end; ++arc) {
       const Vertex w = indices[arc];
-      if (Shared::load(roots + w) >= 0) continue;
-      Shared::store(roots + w, root);  // as do all others that reach it in this sweep
-      Shared::store(next_frontier + w, uint8_t(1));
+      if (Concurrent::load(roots + w) >= 0) continue;
+      Concurrent::store(roots + w, root);  // as do all others that reach it in this sweep
+      Concurrent::store(next_frontier + w, uint8_t(1));
       reached = true;
     }
   }

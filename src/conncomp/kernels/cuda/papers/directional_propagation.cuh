@@ -30,17 +30,17 @@ __global__ void __launch_bounds__(kRowThreads)
     for (int64_t n = 0; n < length; ++n) {
       if (n > 0) cell.move(grid, axis, Index(direction));
       const Site site = rule.site(values, cell.offset);
-      const Index label = Shared::load(labels + cell.index);
+      const Index label = Concurrent::load(labels + cell.index);
       Index lowest = label;
       if (label >= 0)
         for_each_neighbour_along(grid, cell, axis, -direction, [&](const Neighbour<Index>& neighbour) {
           const bool behind = neighbour.index == index_behind;
           const Site neighbour_site = behind ? site_behind : rule.site(values, neighbour.offset);
           if (!rule.linked(values, site, neighbour_site, neighbour.axis, neighbour.forward)) return;
-          lowest = lower_label(lowest, behind ? label_behind : Shared::load(labels + neighbour.index));
+          lowest = lower_label(lowest, behind ? label_behind : Concurrent::load(labels + neighbour.index));
         });
       if (lowest < label) {
-        Shared::store(labels + cell.index, lowest);
+        Concurrent::store(labels + cell.index, lowest);
         changed = true;
       }
       index_behind = cell.index, label_behind = lowest, site_behind = site;

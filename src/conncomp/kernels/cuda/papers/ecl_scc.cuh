@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
     const bool keep = arc < arcs && extremes.may_join(u, v);
     const uint32_t all = __ballot_sync(kAllLanes, keep);
     int64_t place = 0;
-    if (lane() == 0 && all) place = Shared::fetch_add(kept, int64_t(__popc(all)));
+    if (lane() == 0 && all) place = Concurrent::fetch_add(kept, int64_t(__popc(all)));
     place = __shfl_sync(kAllLanes, place, 0) + __popc(all & ~(kAllLanes << lane()));
     if (!keep) continue;
     kept_sources[place] = u;

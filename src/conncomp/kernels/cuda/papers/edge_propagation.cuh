@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kMostEdgePropagationThreads, resident_blocks(k
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads())
-    if (lower_higher<Shared>(labels, src[edge], dst[edge])) changed = true;
+    if (lower_higher<Concurrent>(labels, src[edge], dst[edge])) changed = true;
   report_changes(last_change, sweep, changed);
 }
 

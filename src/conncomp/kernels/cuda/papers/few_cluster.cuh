@@ -43,7 +43,7 @@ template <class Index> struct Growth {
     Index held = Current::load(owner + site);
     if (held == Index(-1)) held = Current::compare_exchange(owner + site, Index(-1), seed);
     if (held == Index(-1)) return true;
-    if (held != seed) unite<Shared>(growths.above, seed, held);
+    if (held != seed) unite<Concurrent>(growths.above, seed, held);
     return false;
   }
 };
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(1024) grow_clusters(Replicas replicas, ChoiceT
       }
       taken = waiting;
     }
-    if (lowest < Index(growths.owners)) Shared::fetch_min(growths.lowest + seed, lowest);
+    if (lowest < Index(growths.owners)) Concurrent::fetch_min(growths.lowest + seed, lowest);
   }
 }
 
@@ -108,8 +108,9 @@ __global__ void __launch_bounds__(1024) grow_clusters(Replicas replicas, ChoiceT
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads) settle_growths(Growths<Index> growths) {
   for (int64_t seed = grid_thread(); seed < growths.seeds; seed += grid_threads()) {
-    const Index root = find<Shared, Jump::kNone>(growths.above, Index(seed));
-    if (root != Index(seed)) Shared::fetch_min(growths.lowest + root, Shared::load(growths.lowest + seed));
+    const Index root = find<Concurrent, Jump::kNone>(growths.above, Index(seed));
+    if (root != Index(seed))
+      Concurrent::fetch_min(growths.lowest + root, Concurrent::load(growths.lowest + seed));
   }
 }
 
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(kSpinThreads) flip_growths(Replicas replicas, 
       const int bit = __ffsll((long long)sites) - 1;
       int state = state_of(spins + word, words, lattice.planes, bit);
       if (const Index seed = owner[first + bit]; seed >= 0) {
-        const Index root = find<Shared, Jump::kNone>(growths.above, seed);
+        const Index root = find<Concurrent, Jump::kNone>(growths.above, seed);
         const ClusterDraw draw = draw_cluster(draws, growths.lowest[root]);
         if (choice.always || draw.decision < choice.p_flip) state = draw.another_state(lattice.states, state);
       }

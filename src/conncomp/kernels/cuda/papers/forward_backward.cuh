@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(kDividing) divide_start(int64_t vertices, int6
 }
 
 inline bool set_bit(uint32_t* entry, uint32_t bit) {
-  if (Shared::load(entry) & bit) return false;
-  Shared::fetch_or(entry, bit);
+  if (Concurrent::load(entry) & bit) return false;
+  Concurrent::fetch_or(entry, bit);
   return true;
 }
 
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kDividing) divide_trim(int64_t vertices, Verte
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (classes[v] < 0) continue;
     if (reached[v] == kReachedAndReaching) {
-      Shared::fetch_min(smallest + kPresent * vertices + classes[v], Vertex(v));
+      Concurrent::fetch_min(smallest + kPresent * vertices + classes[v], Vertex(v));
     } else {
       roots[v] = Index(v);
       classes[v] = -1;
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(kDividing)
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Vertex u = sources[arc], v = targets[arc];
     if (!is_inside(classes, u, v)) continue;
-    if (Shared::load(reached + u) & kReached) changed |= set_bit(reached + v, kReached);
-    if (Shared::load(reached + v) & kReaching) changed |= set_bit(reached + u, kReaching);
+    if (Concurrent::load(reached + u) & kReached) changed |= set_bit(reached + v, kReached);
+    if (Concurrent::load(reached + v) & kReaching) changed |= set_bit(reached + u, kReaching);
   }
   report_changes(last_change, sweep, changed);
 }
@@ -108,11 +108,11 @@ __global__ void __launch_bounds__(kDividing) divide_split(int64_t vertices, Vert
       roots[v] = Index(classes[v]);
       classes[v] = -1;
     } else {
-      Shared::fetch_min(smallest + reached[v] * vertices + classes[v], Vertex(v));
+      Concurrent::fetch_min(smallest + reached[v] * vertices + classes[v], Vertex(v));
       is_left = true;
     }
   }
-  if (__syncthreads_or(is_left) && threadIdx.x == 0) Shared::store(left, int64_t(1));
+  if (__syncthreads_or(is_left) && threadIdx.x == 0) Concurrent::store(left, int64_t(1));
 }
 
 template <class Vertex>

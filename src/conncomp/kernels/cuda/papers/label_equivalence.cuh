@@ -54,11 +54,11 @@ __global__ void __launch_bounds__(1024) equivalence_scan(CellBlocks<rank> blocks
     });
     if (lowest == label) return;
     changed = true;
-    if (lowest >= Shared::load(reference + label)) return;
+    if (lowest >= Concurrent::load(reference + label)) return;
     if (stores)
-      Shared::store(reference + label, lowest);
+      Concurrent::store(reference + label, lowest);
     else
-      Shared::fetch_min(reference + label, lowest);
+      Concurrent::fetch_min(reference + label, lowest);
   });
   report_changes(last_change, sweep, changed);
 }
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kEquivalenceThreads) equivalence_analyse(int64
     const Index* __restrict__ labels, Index* reference, const int64_t* last_change, int64_t sweep) {
   if (!has_changed(last_change, sweep)) return;
   for (int64_t i = grid_thread(); i < cells; i += grid_threads())
-    if (labels[i] == Index(i)) find<Shared, Jump::kSingle>(reference, Index(i));
+    if (labels[i] == Index(i)) find<Concurrent, Jump::kSingle>(reference, Index(i));
 }
 
 template <class Index>

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(1024)
   bool changed = false;
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int x, int y) {
-      const Index label = Shared::load(labels + cell.index);
+      const Index label = Concurrent::load(labels + cell.index);
       const Index lowest = label < 0 ? label : lowest_around(grid, rule, values, labels, cell, label);
       changed |= lowest < label;
       InBlock::store(block_labels + y * width + x, lowest);
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(1024)
     });
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int x, int y) {
       const Index lowest = InBlock::load(block_labels + y * width + x);
-      if (lowest < Shared::load(labels + cell.index)) Shared::store(labels + cell.index, lowest);
+      if (lowest < Concurrent::load(labels + cell.index)) Concurrent::store(labels + cell.index, lowest);
     });
   });
   report_changes(last_change, sweep, changed);

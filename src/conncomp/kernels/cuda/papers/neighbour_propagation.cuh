@@ -17,11 +17,11 @@ __global__ void __launch_bounds__(1024)
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
-    const Index label = Shared::load(labels + cell.index);
+    const Index label = Concurrent::load(labels + cell.index);
     if (label < 0) return;
     const Index lowest = lowest_around(grid, rule, values, labels, cell, label);
     if (lowest == label) return;
-    Shared::store(labels + cell.index, lowest);
+    Concurrent::store(labels + cell.index, lowest);
     changed = true;
   });
   report_changes(last_change, sweep, changed);

@@ -21,9 +21,9 @@ constexpr int kSomanThreads = 256;
 
 // The root of a vertex at some moment of this sweep, or before it.
 template <bool kFollows, class Index> Index soman_root(const Index* parent, Index v) {
-  Index ancestor = Shared::load(parent + v);
+  Index ancestor = Concurrent::load(parent + v);
   if constexpr (kFollows)
-    for (Index next; (next = Shared::load(parent + ancestor)) != ancestor; ancestor = next) {
+    for (Index next; (next = Concurrent::load(parent + ancestor)) != ancestor; ancestor = next) {
     }
   return ancestor;
 }
@@ -33,11 +33,11 @@ enum class Hook { kRoots, kParents, kEnds };
 // Stores a parent; `lowers` says that all stores of the sweep lower their entries.
 template <bool kOutermost, class Index> void soman_store(Index* entry, Index target, bool lowers) {
   if constexpr (!kOutermost)
-    Shared::store(entry, target);
+    Concurrent::store(entry, target);
   else if (lowers)
-    Shared::fetch_min(entry, target);
+    Concurrent::fetch_min(entry, target);
   else
-    Shared::fetch_max(entry, target);
+    Concurrent::fetch_max(entry, target);
 }
 
 template <Hook kHook, bool kFollows, bool kOutermost, class Vertex, class Index>
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     }
     const Index child = (a > b) == larger_is_child ? a : b, target = child == a ? b : a;
     // By kRoots most edges of a hub come too late or with less, and need not queue for its entry.
-    const Index held = kHook == Hook::kRoots ? Shared::load(parent + child) : child;
+    const Index held = kHook == Hook::kRoots ? Concurrent::load(parent + child) : child;
     const bool stores = kOutermost ? (target < held) == larger_is_child && target != held : held == child;
     if (stores) soman_store<kOutermost>(parent + child, target, larger_is_child);
     if (kHook == Hook::kEnds) soman_store<kOutermost>(parent + (child == a ? u : v), target, larger_is_child);
@@ -72,10 +72,10 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_jump(int64_t vertices, Index* parent, int64_t* last_change, int64_t sweep) {
   if (!has_changed(last_change, sweep)) return;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    Index ancestor = Shared::load(parent + v);
-    for (Index parent_of_ancestor; (parent_of_ancestor = Shared::load(parent + ancestor)) != ancestor;
+    Index ancestor = Concurrent::load(parent + v);
+    for (Index parent_of_ancestor; (parent_of_ancestor = Concurrent::load(parent + ancestor)) != ancestor;
         ancestor = parent_of_ancestor)
-      Shared::store(parent + v, parent_of_ancestor);
+      Concurrent::store(parent + v, parent_of_ancestor);
   }
 }
 
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
 template <class Index> bool soman_circles(const Index* parent, Index v) {
   Index passed = v;
   for (int64_t steps = 1, next_mark = 1;; ++steps) {
-    const Index above = Shared::load(parent + v);
+    const Index above = Concurrent::load(parent + v);
     if (above == v) return false;
     if (above == passed) return true;
     v = above;
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     uint8_t* __restrict__ marked, const Index* parent, int64_t* last_change) {
   bool unmarked = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
-    if (Shared::load(parent + Index(src[edge])) == Shared::load(parent + Index(dst[edge]))) continue;
+    if (Concurrent::load(parent + Index(src[edge])) == Concurrent::load(parent + Index(dst[edge]))) continue;
     marked[edge] = 0;
     unmarked = true;
   }
@@ -123,10 +123,10 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_lower(int64_t vertices, Index* parent) {
   for (int64_t first = grid_thread() - lane(); first < vertices; first += grid_threads()) {
     const int64_t v = first + lane();
-    const Index root = v < vertices ? Shared::load(parent + v) : Index(-1);
+    const Index root = v < vertices ? Concurrent::load(parent + v) : Index(-1);
     const bool smallest = lane() == __ffs(int(__match_any_sync(kAllLanes, root))) - 1;
-    if (smallest && v < vertices && Index(v) < Shared::load(parent + root))
-      Shared::fetch_min(parent + root, Index(v));
+    if (smallest && v < vertices && Index(v) < Concurrent::load(parent + root))
+      Concurrent::fetch_min(parent + root, Index(v));
   }
 }
 
@@ -136,9 +136,9 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_finish(int64_t vertices, Index* parent, int64_t* components) {
   int roots_of_thread = 0;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    const Index root = Shared::load(parent + v), lowest = Shared::load(parent + root);
+    const Index root = Concurrent::load(parent + v), lowest = Concurrent::load(parent + root);
     const Index smallest = lowest < root ? lowest : root;
-    if (smallest != root) Shared::store(parent + v, smallest);
+    if (smallest != root) Concurrent::store(parent + v, smallest);
     roots_of_thread += smallest == Index(v);
   }
   add_for_block(roots_of_thread, components);

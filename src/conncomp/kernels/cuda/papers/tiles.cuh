@@ -278,16 +278,16 @@ __global__ void __launch_bounds__(kTileThreads) relax(int64_t count,
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
-    if (pair.a != pair.b && lower_higher<Shared>(labels, pair.a, pair.b)) changed = true;
+    if (pair.a != pair.b && lower_higher<Concurrent>(labels, pair.a, pair.b)) changed = true;
   }
   report_changes(last_change, sweep, changed);
 }
 
 template <Jump jump, class Index> void unite_by(Index* labels, Index a, Index b) {
-  const Index above_a = Shared::load(labels + a), above_b = Shared::load(labels + b);
+  const Index above_a = Concurrent::load(labels + a), above_b = Concurrent::load(labels + b);
   if (above_a == above_b) return;
-  hook<Shared>(
-      labels, find_from<Shared, jump>(labels, a, above_a), find_from<Shared, jump>(labels, b, above_b));
+  hook<Concurrent>(labels, find_from<Concurrent, jump>(labels, a, above_a),
+      find_from<Concurrent, jump>(labels, b, above_b));
 }
 
 template <class Rule, int rank, class Index>
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(kTileThreads)
     sew(const __grid_constant__ CellGrid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
         Jump jump, const typename Rule::Value* __restrict__ values, Index* labels) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t, const Cell<rank, Index>& cell, int axis) {
-    if (Shared::load(labels + cell.index) < 0) return;
+    if (Concurrent::load(labels + cell.index) < 0) return;
     const auto site = rule.site(values, cell.offset);
     for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
       if (!linked_to(rule, values, site, neighbour)) return;
@@ -314,7 +314,7 @@ template <class Index>
 __global__ void __launch_bounds__(kTileThreads)
     plant_trees(int64_t sites, const Index* labels, Index* __restrict__ tree) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {
-    const Index label = Shared::load(labels + i);
+    const Index label = Concurrent::load(labels + i);
     tree[i] = leads_to(Index(i), label) ? label : Index(-1);
   }
 }
@@ -391,15 +391,15 @@ template <class Index>
 __global__ void __launch_bounds__(kTileThreads) collect_trees(int64_t sites, Index* tree, Index* labels) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {
     const Index root = root_in_tree(tree, Index(i), false);
-    if (tree[i] >= 0) Shared::store(labels + i, Shared::load(labels + root));
+    if (tree[i] >= 0) Concurrent::store(labels + i, Concurrent::load(labels + root));
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads) flatten_tiles(int64_t sites, Index* labels) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {
-    const Index above = Shared::load(labels + i);
-    if (above >= 0) find_from<Shared, Jump::kSingle>(labels, Index(i), above);
+    const Index above = Concurrent::load(labels + i);
+    if (above >= 0) find_from<Concurrent, Jump::kSingle>(labels, Index(i), above);
   }
 }
 

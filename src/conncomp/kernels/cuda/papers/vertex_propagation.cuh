@@ -32,17 +32,17 @@ __global__ void __launch_bounds__(
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   const auto lower = [&](int64_t v, Index label) {
-    Shared::fetch_min(labels + v, label);
-    Shared::store(frontiers.next + v, uint8_t(1));
+    Concurrent::fetch_min(labels + v, label);
+    Concurrent::store(frontiers.next + v, uint8_t(1));
     changed = true;
   };
   const auto lower_around = [&](int64_t v, Pointer arc, Pointer end) {
     frontiers.now[v] = 0;
-    const Index label_before = Shared::load(labels + v);
+    const Index label_before = Concurrent::load(labels + v);
     Index label = label_before;
     for (; arc < end; ++arc) {
       const Vertex w = indices[arc];
-      const Index label_of_w = Shared::load(labels + w);
+      const Index label_of_w = Concurrent::load(labels + w);
       if (label < label_of_w)
         lower(w, label);
       else if (label_of_w < label)

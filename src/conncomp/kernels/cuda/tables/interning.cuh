@@ -52,8 +52,8 @@ struct IdRows {
 
   // Its owner may change an id: only its number depends on it.
   uint64_t operator[](int64_t place) const {
-    if (!right) return Shared::load(left + place);
-    return Shared::load((place & 1 ? right : left) + place / 2);
+    if (!right) return Concurrent::load(left + place);
+    return Concurrent::load((place & 1 ? right : left) + place / 2);
   }
 };
 
@@ -64,12 +64,12 @@ __global__ void __launch_bounds__(kInterningThreads)
   for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
     const int64_t slot = table.take(ids[place]);
     if (slot < 0) {
-      Shared::store(full, int64_t(1));
+      Concurrent::store(full, int64_t(1));
       return;
     }
     uint32_t* const word = &table.slots[slot].word;
-    const uint32_t seen = Shared::load(word), here = kUnknown + uint32_t(place);
-    if (here < seen) Shared::fetch_min(word, here);
+    const uint32_t seen = Concurrent::load(word), here = kUnknown + uint32_t(place);
+    if (here < seen) Concurrent::fetch_min(word, here);
     found[place] = seen < kUnknown ? seen : kUnknown + uint32_t(slot);
   }
 }
@@ -98,9 +98,9 @@ __global__ void __launch_bounds__(kInterningThreads)
       number = int32_t(known) + count - 1;
       // The word is that of the first place until the thread of this place changes it.
       uint32_t* const word = &slots[seen - kUnknown].word;
-      if (Shared::load(word) == kUnknown + uint32_t(place)) {
+      if (Concurrent::load(word) == kUnknown + uint32_t(place)) {
         new_ids[count - 1] = ids[place];
-        Shared::store(word, uint32_t(number));
+        Concurrent::store(word, uint32_t(number));
       }
     }
     numbers[ids.right ? (place & 1) * (places / 2) + place / 2 : place] = number;
@@ -114,10 +114,10 @@ __global__ void __launch_bounds__(kInterningThreads)
   for (int64_t number = grid_thread(); number < count; number += grid_threads()) {
     const int64_t slot = table.take(ids[number]);
     if (slot < 0) {
-      Shared::store(full, int64_t(1));
+      Concurrent::store(full, int64_t(1));
       return;
     }
-    Shared::store(&table.slots[slot].word, uint32_t(number));
+    Concurrent::store(&table.slots[slot].word, uint32_t(number));
   }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cpu/models/draws.h"
-#include "cpu/models/potts/record.h"
+#include "cpu/models/record.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -66,7 +66,6 @@ class ChunkBonds {
   void draw(const ActiveBonds& active, const Strip& slab, int64_t begin, int64_t end) {
     const Lattice& lattice = active.lattice();
     const int64_t rows = end - begin, columns = lattice.columns();
-    begin_ = begin, columns_ = columns;
     along_.resize(rows * columns);
     for (int64_t row = begin; row < end; ++row)
       active.offer_along(row, along_.data() + (row - begin) * columns);
@@ -81,14 +80,11 @@ class ChunkBonds {
     }
   }
 
-  // Along a row; to a row, from the one before along another axis.
-  const Bits64* along(int64_t row) const { return along_.data() + (row - begin_) * columns_; }
-  const Bits64* before(int64_t row, int axis) const {
-    return before_[axis].data() + (row - begin_) * columns_;
-  }
+  // Along the rows; to the rows, from those before along another axis.
+  const Bits64* along() const { return along_.data(); }
+  const Bits64* before(int axis) const { return before_[axis].data(); }
 
  private:
-  int64_t begin_ = 0, columns_ = 0;
   std::vector<Bits64> along_, before_[kRowAxis];
 };
 

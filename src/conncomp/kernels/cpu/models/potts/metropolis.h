@@ -52,8 +52,8 @@ class FlipOffers {
     const Bits64* source;
     Bits64* spins;
 
-    Bits64 load(int64_t word) const { return Shared::load(source + word); }
-    void store(int64_t word, Bits64 bits) const { Shared::store(spins + word, bits); }
+    Bits64 load(int64_t word) const { return Concurrent::load(source + word); }
+    void store(int64_t word, Bits64 bits) const { Concurrent::store(spins + word, bits); }
   };
 
   template <int axes, bool whole> void offer(const Work& work) const {
@@ -338,13 +338,13 @@ class Metropolis {
     int sides = 0;
     for (int k = 0; k < lattice_.planes; ++k) {
       const Bits64* const plane = planes + k * lattice_.words();
-      spin[k] = Shared::load(plane + word.word);
+      spin[k] = Concurrent::load(plane + word.word);
       sides = 0;
       for (int axis = 0; axis < kLatticeAxes; ++axis) {
         if (lattice_.length[axis] == 1) continue;
         for (const bool after : {false, true}) {
           const SpinsBeside side = spins_beside(
-              lattice_, word, spin[k], axis, after, [=](int64_t w) { return Shared::load(plane + w); });
+              lattice_, word, spin[k], axis, after, [=](int64_t w) { return Concurrent::load(plane + w); });
           beside[sides][k] = side.spins, present[sides++] = side.present;
         }
       }
@@ -369,7 +369,7 @@ class Metropolis {
       ++drawn;
     });
     for (int k = 0; k < lattice_.planes; ++k)
-      if (flips[k]) Shared::store(planes + k * lattice_.words() + word.word, spin[k] ^ flips[k]);
+      if (flips[k]) Concurrent::store(planes + k * lattice_.words() + word.word, spin[k] ^ flips[k]);
   }
 
   const LatticeReplicas replicas_;

@@ -8,9 +8,7 @@
 
 namespace conncomp {
 
-struct PottsMemory {
-  std::optional<ForestMemory<int32_t>> narrow;
-  std::optional<ForestMemory<int64_t>> wide;
+struct PottsMemory : ForestMemories {
   std::optional<CellMemory> cells;
 };
 
@@ -96,9 +94,8 @@ class PottsEngine {
       return update_serially(memory, words, new_words, step, probabilities, rule, record, measures.sizes);
     if (!rule || measures.sizes || measures.wrapping) {
       Bits64* const flipped = rule || serial_ ? nullptr : new_words;
-      lattice_.sites() < (int64_t(1) << 31)
-          ? run_forest(memory.narrow, words, flipped, step, probabilities, record, measures)
-          : run_forest(memory.wide, words, flipped, step, probabilities, record, measures);
+      memory.use(replicas_,
+          [&](auto& forest) { run_forest(forest, words, flipped, step, probabilities, record, measures); });
       if (serial_)
         return update_serially(memory, words, new_words, step, probabilities, rule, nullptr, false);
       if (!rule) return;
@@ -122,10 +119,9 @@ class PottsEngine {
   }
 
   template <class Index>
-  void run_forest(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words,
-      Bits32 step, const Bits64* probabilities, int64_t* record, ClusterMeasures measures) const {
-    if (!memory) memory.emplace(replicas_);
-    SwendsenWang<Index> update(replicas_, *memory, words, step, probabilities, record, measures.wrapping);
+  void run_forest(ForestMemory<Index>& memory, const Bits64* words, Bits64* new_words, Bits32 step,
+      const Bits64* probabilities, int64_t* record, ClusterMeasures measures) const {
+    SwendsenWang<Index> update(replicas_, memory, words, step, probabilities, record, measures.wrapping);
     update.label();
     if (measures.wrapping) update.wind(first_axis_);
     if (measures.sizes) update.measure();

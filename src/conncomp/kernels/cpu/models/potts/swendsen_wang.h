@@ -8,7 +8,7 @@
 
 #include "cpu/grid/windings.h"
 #include "cpu/models/potts/active_bonds.h"
-#include "cpu/models/potts/run_clusters.h"
+#include "cpu/models/run_clusters.h"
 
 namespace conncomp {
 
@@ -46,7 +46,7 @@ template <class Index> class SeamBonds {
     };
     const auto unite_bonds = [&](int64_t piece, const auto& unite) {
       const auto key_of = [&, parent = parents(piece), replica = strips_[piece].replica](Index run) {
-        return SeamWindings::key_of(replica, int64_t(find<Shared>(parent, run)));
+        return SeamWindings::key_of(replica, int64_t(find<Concurrent>(parent, run)));
       };
       for_each_in(0, int64_t(bonds_[piece].size()), [&](int64_t i) {
         const SeamBond<Index>& bond = bonds_[piece][i];
@@ -60,7 +60,7 @@ template <class Index> class SeamBonds {
     });
     parallel_for(strips_.count, [&](int64_t piece) {
       for_each_in(0, int64_t(bonds_[piece].size()), [&, parent = parents(piece)](int64_t i) {
-        unite<Shared>(parent, bonds_[piece][i].last, bonds_[piece][i].first);
+        unite<Concurrent>(parent, bonds_[piece][i].last, bonds_[piece][i].first);
       });
     });
   }
@@ -84,8 +84,8 @@ template <class Index> class SwendsenWang : public RunClusters<Index> {
         seam_bonds_(strips_) {}
 
   void label() {
-    parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
-    if (strips_.per_replica > 1) parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
+    this->for_each_strip([this](auto&&... of) { label_strip(of...); });
+    if (strips_.per_replica > 1) this->for_each_strip([this](auto&&... of) { sew_strip(of...); });
   }
 
   void wind(int first_axis) { seam_bonds_.join(replicas_, memory_, first_axis, record_); }
@@ -96,37 +96,33 @@ template <class Index> class SwendsenWang : public RunClusters<Index> {
     return {replicas_, strip.replica, words_, step_, probability, record_ ? &tally : nullptr, source_};
   }
 
-  void label_strip(int64_t piece) {
-    const Strip strip = strips_[piece], slab = slabs_.take(piece);
-    RunForest<Index> forest(lattice_, memory_, strip.replica);
-    SpinTally tally(lattice_);
-    ActiveBonds active = active_bonds(strip, tally);
+  void label_strip(int64_t piece, RunForest<Index>& forest, SpinTally& tally) {
+    const Strip slab = slabs_.take(piece);
+    ActiveBonds active = active_bonds(slab, tally);
     ChunkBonds bonds;
-    Index next = first_run(strip);
-    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+    const auto draw = [&](int64_t begin, int64_t end) {
       bonds.draw(active, slab, begin, end);
-      for (RowPlace place(lattice_, begin); place.row < end; place.advance(lattice_)) {
-        const Index first = next;
-        next = forest.begin_row(lattice_, place.row, bonds.along(place.row), first);
-        join_rows_of_slab(piece, place, active, bonds, forest);
-        if (closes(bonds.along(place.row))) close_row(piece, forest, place.row);
-        forest.shorten(first, next);
-      }
       if (record_ && !source_) tally.add_rows(lattice_, active.spins(), begin, end);
+      return bonds.along();
+    };
+    this->make_runs(piece, forest, draw, [&](const RowPlace& place, int64_t word, bool closes) {
+      join_rows_of_slab(piece, place, word, active, bonds, forest);
+      if (closes && wrapping_)
+        seam_bonds_.add(piece, forest.last_run(place.row), forest.first_run(place.row), kRowAxis);
+      else if (closes)
+        forest.close_row(place.row);
     });
-    end_[piece] = next;
-    if (record_) tally.add_to(record_of(strip.replica));
   }
 
   // Unites a row with the rows of its slab before it, and with those around the lattice.
-  [[gnu::always_inline]] void join_rows_of_slab(int64_t piece, const RowPlace& place, ActiveBonds& active,
-      const ChunkBonds& bonds, RunForest<Index>& forest) {
+  [[gnu::always_inline]] void join_rows_of_slab(int64_t piece, const RowPlace& place, int64_t word,
+      ActiveBonds& active, const ChunkBonds& bonds, RunForest<Index>& forest) {
     const int64_t first_row = slabs_[piece].begin;
     RowBefore before[kRowAxis];
     int count = 0;
     for (int axis = kRowAxis - 1; axis >= 0; --axis)
       if (const int64_t g = row_before(lattice_, place, axis); g >= first_row)
-        before[count++] = {g, bonds.before(place.row, axis)};
+        before[count++] = {g, bonds.before(axis) + word};
     if (count == 1) forest.template adopt_row<1>(before, place.row);
     if (count == 2) forest.template adopt_row<2>(before, place.row);
     if (count == 3) forest.template adopt_row<3>(before, place.row);
@@ -141,24 +137,14 @@ template <class Index> class SwendsenWang : public RunClusters<Index> {
     }
   }
 
-  bool closes(const Bits64* along) const {
-    return along[lattice_.columns() - 1] >> ((lattice_.length[kRowAxis] - 1) % kWord) & 1;
-  }
-  void close_row(int64_t piece, RunForest<Index>& forest, int64_t row) {
-    wrapping_ ? seam_bonds_.add(piece, forest.last_run(row), forest.first_run(row), kRowAxis)
-              : forest.close_row(row);
-  }
-
   void leave_for_winding(
       int64_t piece, const RunForest<Index>& forest, int64_t g, int64_t row, int axis, const Bits64* bonds) {
     forest.for_each_contact(
         g, row, bonds, [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
   }
 
-  void sew_strip(int64_t piece) {
+  void sew_strip(int64_t piece, RunForest<Index>& forest, SpinTally& tally) {
     const Strip strip = strips_[piece], slab = slabs_[piece];
-    RunForest<Index> forest(lattice_, memory_, strip.replica);
-    SpinTally tally(lattice_);
     ActiveBonds active = active_bonds(strip, tally);
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
       if (g < 0 || g >= slab.begin) return;
@@ -178,13 +164,11 @@ template <class Index> class SwendsenWang : public RunClusters<Index> {
         sew(row_around(lattice_, place, axis), place.row, place.row, axis);
       }
     }
-    if (record_) tally.add_to(record_of(strip.replica));
   }
 
   using Base = RunClusters<Index>;
-  using Base::first_run, Base::record_of;
   using Base::replicas_, Base::lattice_, Base::strips_, Base::memory_, Base::step_, Base::record_;
-  using Base::slabs_, Base::end_, Base::sewn_;
+  using Base::slabs_, Base::sewn_;
 
   const Bits64* const words_;
   const Bits64* const probabilities_;

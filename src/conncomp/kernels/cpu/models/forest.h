@@ -4,6 +4,8 @@
 // starts. Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
 #pragma once
 
+#include <optional>
+
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/run_forest.h"
@@ -20,6 +22,22 @@ template <class Index> struct ForestMemory {
       : start(replicas.count * replicas.lattice.words()),
         before(replicas.count * replicas.lattice.words()),
         parent(replicas.count * replicas.lattice.sites()) {}
+};
+
+// Forests of either width, made where first asked for; a call takes them while it works, so that no two calls
+// have the same.
+struct ForestMemories {
+  std::optional<ForestMemory<int32_t>> narrow;
+  std::optional<ForestMemory<int64_t>> wide;
+
+  // Calls body(memory) with an Index as narrow as the sites of a replica allow.
+  void use(const LatticeReplicas& replicas, auto&& body) {
+    const auto use_one = [&](auto& memory) {
+      if (!memory) memory.emplace(replicas);
+      body(*memory);
+    };
+    replicas.lattice.sites() < (int64_t(1) << 31) ? use_one(narrow) : use_one(wide);
+  }
 };
 
 struct RowBefore {
@@ -116,7 +134,7 @@ template <class Index> class RunForest {
   }
   // Unites runs of any slabs, and reports which is no root any more: only by such paths lead to other slabs.
   void sew(Index u, Index d, auto& unions) const {
-    hook<Shared>(parent_, root_apart(u), root_apart(d), unions);
+    hook<Concurrent>(parent_, root_apart(u), root_apart(d), unions);
   }
   Index first_run(int64_t row) const { return before_[row * columns_]; }
   Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }
@@ -164,7 +182,7 @@ template <class Index> class RunForest {
         [&](int64_t i) { sew(contact_roots_[i].first, contact_roots_[i].second, unions); });
     contact_roots_.clear();
   }
-  Index root_apart(Index run) const { return find<Shared, Jump::kNone>(parent_, run); }
+  Index root_apart(Index run) const { return find<Concurrent, Jump::kNone>(parent_, run); }
   Index root_of(Index run) const {
     Index root = parent_[run];
     for (Index next; (next = parent_[root]) != root;) root = next;

@@ -39,10 +39,11 @@ struct ClusterTally {
   }
 
   void add_to(int64_t* record) const {
-    Shared::fetch_add(record + kClusters, clusters);
-    Shared::fetch_max(record + kLargest, largest);
-    for (int k = 0; k < kFourths - kSquares; ++k) Shared::fetch_add(record + kSquares + k, squares[k]);
-    for (int k = 0; k < kWindingAxes - kFourths; ++k) Shared::fetch_add(record + kFourths + k, fourths[k]);
+    Concurrent::fetch_add(record + kClusters, clusters);
+    Concurrent::fetch_max(record + kLargest, largest);
+    for (int k = 0; k < kFourths - kSquares; ++k) Concurrent::fetch_add(record + kSquares + k, squares[k]);
+    for (int k = 0; k < kWindingAxes - kFourths; ++k)
+      Concurrent::fetch_add(record + kFourths + k, fourths[k]);
   }
 };
 
@@ -85,10 +86,10 @@ struct SpinTally {
   }
 
   void add_to(int64_t* record) const {
-    Shared::fetch_add(record + kSatisfied, satisfied);
-    Shared::fetch_add(record + kActive, active);
+    Concurrent::fetch_add(record + kSatisfied, satisfied);
+    Concurrent::fetch_add(record + kActive, active);
     for (size_t state = 0; state < counts.size(); ++state)
-      Shared::fetch_add(record + kCounts + state, counts[state]);
+      Concurrent::fetch_add(record + kCounts + state, counts[state]);
   }
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cpu/models/draws.h"
-#include "cpu/models/potts/forest.h"
-#include "cpu/models/potts/record.h"
+#include "cpu/models/forest.h"
+#include "cpu/models/record.h"
 
 namespace conncomp {
 
@@ -70,9 +70,9 @@ template <class Index> class StripFlip {
     Index* const parent = forest_.parents();
     for_each_in(0, int64_t(runs.size()), [&](int64_t i) {
       Index root = runs[i], entry;
-      while ((entry = Shared::load(parent + root)) >= 0 && entry != root) root = entry;
-      if (entry == root) Shared::store(parent + root, entry = state_elsewhere(root));
-      Shared::store(parent + runs[i], entry);
+      while ((entry = Concurrent::load(parent + root)) >= 0 && entry != root) root = entry;
+      if (entry == root) Concurrent::store(parent + root, entry = state_elsewhere(root));
+      Concurrent::store(parent + runs[i], entry);
     });
   }
 
@@ -131,7 +131,7 @@ template <class Index> class StripFlip {
     decisions_.resize(count);
     draw_all(draws_, kCluster, sites_.data(), count, states_.data(), decisions_.data());
     for (int64_t k = 0; k < count; ++k) {
-      Shared::store(entry + runs_[k], ~Index(below(states_[k], Bits64(lattice_.states))));
+      Concurrent::store(entry + runs_[k], ~Index(below(states_[k], Bits64(lattice_.states))));
     }
   }
 
@@ -176,13 +176,13 @@ template <class Index> class StripFlip {
       const Index state = entry == run     ? ~Index(coins_.from(run - begin) & 1)
                           : entry < first_ ? state_elsewhere(entry)
                                            : parent[entry];
-      Shared::store(parent + run, state);
+      Concurrent::store(parent + run, state);
     }
   }
 
   Index state_elsewhere(Index run) const {
     for (Index entry;; run = entry) {
-      entry = Shared::load(forest_.parents() + run);
+      entry = Concurrent::load(forest_.parents() + run);
       if (entry < 0) return entry;
       if (entry == run) return ~Index(draw_any_state(draws_, site_of(run), lattice_.states));
     }
@@ -244,7 +244,7 @@ template <class Index> class RunClusters {
     each_run([](Index* parent, Index run) { flatten_entry(parent, run); });
     each_run([](Index* parent, Index run) { parent[run] = parent[run] == run ? ~Index(0) : parent[run]; });
     strips_.for_each([&](const Strip& strip) {
-      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Shared>(strip);
+      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Concurrent>(strip);
     });
     parallel_for(strips_.count, [&](int64_t piece) {
       ClusterTally tally;
@@ -285,6 +285,35 @@ template <class Index> class RunClusters {
     std::vector<Index> runs;
     void united(Index run) { runs.push_back(run); }
   };
+
+  // Calls body(piece, forest, tally) for each strip, in parallel, and records what the tally counts.
+  void for_each_strip(auto&& body) {
+    parallel_for(strips_.count, [&](int64_t piece) {
+      const int64_t replica = strips_[piece].replica;
+      RunForest<Index> forest(lattice_, memory_, replica);
+      SpinTally tally(lattice_);
+      body(piece, forest, tally);
+      if (record_) tally.add_to(record_of(replica));
+    });
+  }
+  // Makes and unites the runs of a strip. draw(begin, end) returns the active bonds along a few rows, and
+  // join(place, word, closes) unites a row, whose bonds are from `word` on, with those of the slab before it.
+  void make_runs(int64_t piece, RunForest<Index>& forest, auto&& draw, auto&& join) {
+    const Strip strip = strips_[piece];
+    const int64_t columns = lattice_.columns(), last_site = (lattice_.length[kRowAxis] - 1) % kWord;
+    Index next = first_run(strip);
+    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+      const Bits64* const along = draw(begin, end);
+      int64_t word = 0;
+      for (RowPlace place(lattice_, begin); place.row < end; place.advance(lattice_), word += columns) {
+        const Index first = next;
+        next = forest.begin_row(lattice_, place.row, along + word, first);
+        join(place, word, bool(along[word + columns - 1] >> last_site & 1));
+        forest.shorten(first, next);
+      }
+    });
+    end_[piece] = next;
+  }
 
   Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
   int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
