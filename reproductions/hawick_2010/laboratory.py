@@ -14,7 +14,7 @@ from conncomp.bench.devices import Cpu
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import TABLES, Contender, Numbering, Ours, label_dtype
 from conncomp.bench.runner import Reference, reference
-from conncomp.bench.suites import Task
+from conncomp.bench.suites import Problem
 from conncomp.bench.units import format_ratio
 from conncomp.graph import Graph
 from conncomp.kernels.cuda.core.sweeps import counted_sweeps
@@ -74,7 +74,7 @@ class Kernel(Contender):
     numbering: Numbering = "roots"
     threads = 1
 
-    def __init__(self, measured: Task, algorithm: str, name: str, **options: Any) -> None:
+    def __init__(self, measured: Problem, algorithm: str, name: str, **options: Any) -> None:
         self.name, self._options = name, options
         self._record = TABLES[measured]["cuda"][algorithm]
         self._is_on_edges = algorithm == "edge-propagation"

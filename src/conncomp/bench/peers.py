@@ -18,7 +18,7 @@ from conncomp._algorithms import Table
 from conncomp._arguments import INT32_MAX
 from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import MOST_OBJECTS
-from conncomp.bench.suites import Task
+from conncomp.bench.suites import Problem
 from conncomp.graph import Graph
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.graph.inputs.parts import undirected
@@ -28,7 +28,7 @@ from conncomp.kernels.cuda import launcher
 Labels = NDArray[Any]
 Numbering = Literal["any", "consecutive", "roots"]
 
-TABLES: dict[Task, Table] = {
+TABLES: dict[Problem, Table] = {
     "graph": graph_algorithms.ALGORITHMS,
     "grid": grid_algorithms.ALGORITHMS,
     "strong": graph_algorithms.STRONG_ALGORITHMS,
@@ -66,7 +66,7 @@ class Ours(Contender):
     kind = "ours"
     numbering: Numbering = "consecutive"
 
-    def __init__(self, measured: Task, algorithm: str, **options: Any) -> None:
+    def __init__(self, measured: Problem, algorithm: str, **options: Any) -> None:
         self.name = ", ".join([algorithm, *(f"{name}={value}" for name, value in options.items())])
         self.threads = conncomp.get_num_threads()
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
@@ -90,7 +90,7 @@ class OursOnGpu(Ours):
     """An algorithm of this library on the GPU, with some options; a run allocates nothing."""
 
     def __init__(
-        self, measured: Task, algorithm: str, numbering: Numbering = "roots", **options: Any
+        self, measured: Problem, algorithm: str, numbering: Numbering = "roots", **options: Any
     ) -> None:
         super().__init__(measured, algorithm, **options)
         if numbering != "roots":
@@ -117,7 +117,7 @@ class OursOnGpu(Ours):
 class OursOfList(Ours):
     """The default on edges and then their opposites, or arcs in any order: arrays to labels."""
 
-    def __init__(self, measured: Task) -> None:
+    def __init__(self, measured: Problem) -> None:
         super().__init__(measured, "auto")
         self.name = "auto-list"
 
@@ -387,7 +387,7 @@ class _CuGraph(Peer):
         return labels
 
 
-PEERS: dict[Task, tuple[type[Peer], ...]] = {
+PEERS: dict[Problem, tuple[type[Peer], ...]] = {
     "graph": (
         *(_SciPyGraph, _IGraph, _NetworKit, _NetworKitSerial, _NetworKitUncontracted),
         *(_NetworKitDynamic, _RustworkX, _NetworkX),
@@ -398,12 +398,12 @@ PEERS: dict[Task, tuple[type[Peer], ...]] = {
 }
 
 
-def peers(kind: Task, device: DeviceName) -> dict[str, type[Peer]]:
+def peers(kind: Problem, device: DeviceName) -> dict[str, type[Peer]]:
     """Return the other libraries that work on a device, installed or not, by name."""
     return {peer.name: peer for peer in PEERS[kind] if peer.device == device}
 
 
-def algorithms(kind: Task, device: DeviceName) -> dict[str, Contender]:
+def algorithms(kind: Problem, device: DeviceName) -> dict[str, Contender]:
     """Return the contenders that are ours, by name."""
     names = TABLES[kind][device]
     if device == "cpu":
@@ -416,7 +416,7 @@ def algorithms(kind: Task, device: DeviceName) -> dict[str, Contender]:
 
 
 def variants(
-    kind: Task, device: DeviceName, algorithm: str, values: Mapping[str, Sequence[Any]]
+    kind: Problem, device: DeviceName, algorithm: str, values: Mapping[str, Sequence[Any]]
 ) -> list[Contender]:
     """Return a contender for every combination of values of an algorithm's options."""
     make = Ours if device == "cpu" else OursOnGpu

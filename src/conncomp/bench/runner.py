@@ -21,7 +21,7 @@ from conncomp._optional import optional
 from conncomp.bench import peers
 from conncomp.bench.devices import Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
-from conncomp.bench.suites import Task
+from conncomp.bench.suites import Problem
 from conncomp.files.access import atomic_path
 from conncomp.graph import Graph
 from conncomp.kernels import time_limit
@@ -79,7 +79,7 @@ class Reference:
         return f"label {labels[at]} instead of {expected[at]} at {place}"
 
 
-def reference(data: Graph | Labels, connectivity: int, kind: Task = "graph") -> Reference:
+def reference(data: Graph | Labels, connectivity: int, kind: Problem = "graph") -> Reference:
     """Find the components by SciPy or scikit-image."""
     if isinstance(data, Graph):
         from scipy.sparse.csgraph import connected_components
@@ -110,7 +110,7 @@ def _numbered_by_root(labels: Labels, count: int) -> Labels:
 
 
 def measure(
-    kind: Task,
+    kind: Problem,
     inputs: Sequence[tuple[str, Input]],
     contenders: Sequence[peers.Contender],
     *,
@@ -190,7 +190,7 @@ def measure_input(
     device: Cpu,
     transfers: bool = False,
     limit: float = math.inf,
-    kind: Task = "graph",
+    kind: Problem = "graph",
     right: Reference | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:

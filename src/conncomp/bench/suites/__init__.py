@@ -9,10 +9,10 @@ from typing import Literal
 from conncomp.bench.inputs import Input
 from conncomp.bench.suites import graphs, grids
 
-Task = Literal["graph", "grid", "strong"]
+Problem = Literal["graph", "grid", "strong"]
 Suite = Callable[[str, Path | None], list[Input]]
 
-SUITES: dict[Task, dict[str, Suite]] = {
+SUITES: dict[Problem, dict[str, Suite]] = {
     "graph": {
         "hawick-graphs": graphs.hawick,
         "ecl-18": graphs.ecl,

@@ -18,7 +18,7 @@ from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
-from conncomp.bench.suites import SUITES, Task
+from conncomp.bench.suites import SUITES, Problem
 from conncomp.bench.suites.graphs import find_published
 from conncomp.cli._options import Threads, option
 from conncomp.cli._output import output_file
@@ -131,7 +131,7 @@ for subcommand in (compare, graph, grid, paper, report, strong):
     bench.add_command(subcommand)
 
 
-def _bench(kind: Task, options: Options) -> None:
+def _bench(kind: Problem, options: Options) -> None:
     device, size, data, output = options.device, options.size, options.data, options.output
     chosen = _choose_inputs(kind, options)
     if data is not None and not any(find_published(data, entry.name) for _, entry in chosen):
@@ -181,7 +181,7 @@ def _bench(kind: Task, options: Options) -> None:
             show({}, _summary(result, output), *tables, as_json=False, names=2)
 
 
-def _choose_inputs(kind: Task, options: Options) -> list[tuple[str, Input]]:
+def _choose_inputs(kind: Problem, options: Options) -> list[tuple[str, Input]]:
     suites, inputs = options.suite, options.input
     _check_names("--suite", suites, SUITES[kind])
     makes = {name: make for name, make in SUITES[kind].items() if name in suites or not suites}
@@ -191,7 +191,7 @@ def _choose_inputs(kind: Task, options: Options) -> list[tuple[str, Input]]:
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
 
 
-def _choose_contenders(kind: Task, options: Options) -> list[Contender]:
+def _choose_contenders(kind: Problem, options: Options) -> list[Contender]:
     device, names = options.device, options.algorithm
     own, libraries = algorithms(kind, device), peers(kind, device)
     _check_names("--algorithm", names, (*own, *libraries))
@@ -213,7 +213,10 @@ def _choose_contenders(kind: Task, options: Options) -> list[Contender]:
 
 
 def _with_options(
-    kind: Task, device: DeviceName, chosen: Sequence[Contender], values: Mapping[str, Sequence[str]]
+    kind: Problem,
+    device: DeviceName,
+    chosen: Sequence[Contender],
+    values: Mapping[str, Sequence[str]],
 ) -> list[Contender]:
     table = TABLES[kind][device]
     known = {each.name: table[each.name].options for each in chosen if each.name in table}
