@@ -64,6 +64,31 @@ enum RecordField {
   kCounts
 };
 
+constexpr int kSquareLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
+
+// Number, largest, and sums of second and fourth powers of the sizes of clusters.
+struct ClusterSums {
+  int64_t clusters, largest, squares[kSquareLimbs], fourths[kFourthLimbs];
+
+  void add(Bits64 size) {
+    ++clusters;
+    if (int64_t(size) > largest) largest = int64_t(size);
+    const Bits64 low = size * size, high = below(size, size);
+    squares[0] += int64_t(low & 0xffffffffu);
+    squares[1] += int64_t(low >> 32);
+    squares[2] += int64_t(high);
+    // The square of high * 2^64 + low.
+    const Bits64 square_high = below(low, low), square_low = low * low;
+    const Bits64 cross = 2 * high * low, cross_high = below(2 * high, low);
+    const Bits64 middle = square_high + cross, carry = middle < cross;
+    fourths[0] += int64_t(square_low & 0xffffffffu);
+    fourths[1] += int64_t(square_low >> 32);
+    fourths[2] += int64_t(middle & 0xffffffffu);
+    fourths[3] += int64_t(middle >> 32);
+    fourths[4] += int64_t(high * high + cross_high + carry);
+  }
+};
+
 enum Purpose : Bits32 {
   kStart = 1,
   kBond,
@@ -99,6 +124,9 @@ struct Lattice {
   int64_t rows() const { return length[0] * length[1] * length[2]; }
   int64_t words() const { return rows() * columns(); }
   int64_t sites() const { return rows() * length[kRowAxis]; }
+  int64_t first_site(int64_t word) const {
+    return word / columns() * length[kRowAxis] + word % columns() * kWordSites;
+  }
   Bits64 sites_of(int64_t column) const {
     const int64_t behind = length[kRowAxis] - column * kWordSites;
     return behind < kWordSites ? (Bits64(1) << behind) - 1 : ~Bits64(0);

@@ -38,7 +38,7 @@ template <class Pointer, class Vertex> class Search {
   }
 
  private:
-  static constexpr int64_t kAhead = 8;  // vertices on which a row is asked for
+  static constexpr int64_t kAhead = 8;  // how many vertices ahead a row is prefetched
 
   // Marks the targets of arcs, and puts those that were not marked into the queue; returns its new height.
   int64_t mark_targets(ArcRange arcs, int64_t height) {
@@ -89,7 +89,7 @@ template <class Pointer, class Vertex> class Asking {
 
  private:
   static constexpr int64_t kArcs = 4;       // of a row that are looked at without a branch
-  static constexpr int64_t kFarther = 256;  // arcs on which a row is asked for
+  static constexpr int64_t kFarther = 256;  // how many arcs ahead a row is prefetched
 
   uint64_t word(int64_t w) const { return Concurrent::load(marks_ + w); }
 
@@ -102,7 +102,7 @@ template <class Pointer, class Vertex> class Asking {
     for (uint64_t bit; unmarked; unmarked ^= bit) {
       bit = upwards ? unmarked & -unmarked : std::bit_floor(unmarked);
       const int64_t v = first + std::countr_zero(bit), begin = rows.begin(v), end = rows.begin(v + 1);
-      ask_for(upwards ? end + kFarther : begin - kFarther);
+      prefetch(upwards ? end + kFarther : begin - kFarther);
       if (begin < end) body(bit, ArcRange{begin, end});
     }
   }
@@ -133,8 +133,8 @@ template <class Pointer, class Vertex> class Asking {
     return word(v / kWord) >> (v % kWord) & 1;
   }
 
-  // Prefetches, from an address that may lie anywhere.
-  void ask_for(int64_t arc) const {
+  // The address may lie anywhere.
+  void prefetch(int64_t arc) const {
     __builtin_prefetch(reinterpret_cast<const void*>(uintptr_t(rows_.indices) + sizeof(Vertex) * arc));
   }
 

@@ -2,13 +2,24 @@
 // smallest vertex of v's component and, if wanted, lists all vertices by components, after those of
 // components that they have arcs to. The search ranks vertices as it enters them, and keeps for each the
 // lowest rank that it is known to reach among unsettled ones. A vertex that it leaves is a root if it reaches
-// no lower rank than its own; it then settles with those above it on a second stack. Only rows with arcs left
-// keep where to go on. Where all vertices are entered and the first of the path is reached, what is left is
-// one component. Cost: one thread; each arc read once, with a random access, prefetched unless most arcs lead
-// near. Memory: an index a vertex, as both stacks share an array, and an index and two pointers for each
-// waiting row. Source: Tarjan 1972, "Depth-first search and linear graph algorithms"; lowest ranks in place
-// of ranks, roots told by a bit, the early end: Tarjan and Zwick 2024, "Finding strong components using
-// depth-first search", and Fontana, Vigna and Zacchiroli 2024, "WebGraph: the next generation".
+// no lower rank than its own; its component is then settled: the root, and the vertices left since it was
+// entered. The states of the search, v being the vertex that it is at:
+//
+//    next start -- v unvisited --> enter: ranks v, and follows single arcs <-----------------------+
+//        ^                           |                                                             |
+//        | the path is empty         v          an arc to an unvisited u: v joins the path, v = u  |
+//        |                         scan: the arcs of v that are left ------------------------------+
+//        |                           |     ^
+//        |                           v     | v has arcs left
+//        +------------------------ back: settles v's component or leaves v; v = the end of the path
+//
+// A row with arcs left waits beside the path. If all vertices are entered when the search comes back to its
+// start, the unsettled ones are one component. Cost: one thread; each arc read once, with a random access,
+// prefetched unless most arcs lead near. Memory: an index per vertex, as the path and the vertices left share
+// an array, and an index and two pointers per waiting row. Source: Tarjan 1972, "Depth-first search and
+// linear graph algorithms"; lowest ranks in place of ranks, a bit that marks roots, the early end: Tarjan and
+// Zwick 2024, "Finding strong components using depth-first search", and Fontana, Vigna and Zacchiroli 2024,
+// "WebGraph: the next generation".
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -31,10 +42,10 @@ template <class Pointer, class Index> struct [[gnu::packed]] WaitingRow {
 template <class Pointer, class Index> struct SearchMemory {
   SearchMemory(int64_t vertices, bool far) : stack(vertices + 1), waiting(vertices), is_far(far) {}
 
-  // From below the path, from above the unsettled vertices that the search has left.
+  // From the bottom up the path, from the top down the unsettled vertices that the search has left.
   Buffer<std::make_unsigned_t<Index>> stack;
   Buffer<WaitingRow<Pointer, Index>> waiting;
-  const bool is_far;  // whether targets of arcs are to be asked for
+  const bool is_far;  // whether arcs lead far, so that their targets are prefetched
 };
 
 struct VertexRange {
@@ -46,7 +57,7 @@ bool has_near_targets(const auto rows) {
   return sample_rows(rows).is_near();
 }
 
-// `from_last`: rows are gone through from the last arc to the first.
+// `from_last`: rows are read from the last arc to the first.
 template <bool from_last, class Pointer, class Vertex, class Index> class StrongSearch {
  public:
   using Memory = SearchMemory<Pointer, Index>;
@@ -61,9 +72,10 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
         order_(order),
         path_(memory.stack.data()),
         waiting_(memory.waiting.data()),
-        asks_far_(!from_last || memory.is_far) {}
+        prefetches_(!from_last || memory.is_far) {}
 
-  // Settles all unvisited vertices but `settled` ones; returns how many components. One keeps what it has.
+  // Settles all vertices, of which `settled` are already; returns the number of components. All vertices in
+  // one component stay unsettled, unless they are listed.
   [[gnu::noinline]] int64_t run(int64_t settled) {
     Index* const state = state_;
     const Pointer* const indptr = rows_.indptr + first_;
@@ -71,16 +83,18 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
     const Target first = Target(first_), count = Target(count_);
     Rank* const bottom = path_;
     Rank* const behind_left = path_ + count_ + 1;
-    const Rank listed = order_ ? ~Rank(0) : 0;  // lets all be settled by a call, which lists them
+    const Rank listed = order_ ? ~Rank(0) : 0;  // with an order settle() is called for every root
     const Rank last = Rank(count_ - settled);
-    const bool asks_far = asks_far_;
+    const bool prefetches = prefetches_;
     Waiting* waiting = waiting_;
-    // The end of the path, the start of vertices left, and the lowest rank of the first.
+    // The end of the path, the begin of the vertices left, and the lowest rank that the first of these
+    // reaches.
     Rank *path = bottom, *left = behind_left;
     Rank reached = listed;
-    // The vertex, its rank or, if no root, more, and the lowest it reaches; the last, the first.
-    Rank v, rank, low, seen, given = 0, base;
-    Place begin, end;
+    Rank v, rank, low;     // rank: of v or, if that is no root, more; low: the lowest that v reaches
+    Rank given = 0, base;  // the last rank, and that of the start
+    Rank seen;             // the rank of an arc's target
+    Place begin, end;      // the arcs of v that are left
     *path++ = kWaits;
 
     const auto settle_root = [&] {
@@ -123,7 +137,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
       __builtin_prefetch(at(state, int64_t(v) + kBeside), 1);
       __builtin_prefetch(at(indptr, int64_t(v) + kBeside));
       __builtin_prefetch(at(indices, int64_t(begin) + 2 * kBeside));
-      if (asks_far) ask_for(begin, end);
+      if (prefetches) prefetch_targets(begin, end);
 
     scan:
       for (; begin < end; low = std::min(low, seen)) {
@@ -133,7 +147,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
         const Target u = Target(Concurrent::load(indices + arc)) - first;
         seen = u < count ? Rank(state[u]) : State::kSettled;
         if (seen == State::kUnvisited) {
-          // The last arc of a row need not wait, unless it leads to an unvisited vertex, too.
+          // A last arc is read at once, and waits only if it leads to an unvisited vertex, too.
           if (end - begin == 1) {
             const Target other = Target(Concurrent::load(indices + begin)) - first;
             seen = other < count ? Rank(state[other]) : State::kSettled;
@@ -149,6 +163,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
         }
       }
 
+      // back:
       if (low == rank) {
         settle_root();
       } else {
@@ -192,7 +207,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
   static constexpr Rank kNoRoot = State::kSettled;  // marks a vertex of the path that reaches a lower one
   static constexpr Rank kWaits = ~Rank(0);          // stands in the path for a vertex whose row waits
   static constexpr int64_t kAhead = 16;             // arcs of a row whose targets are prefetched
-  static constexpr int64_t kBeside = 24;            // vertices on which a vertex is prefetched
+  static constexpr int64_t kBeside = 24;            // how many vertices ahead one is prefetched
   static constexpr Rank kPolled = 1 << 12;          // vertices between polls
 
   void guess_bounds(const Pointer* indptr, Rank v, Place& begin, Place& end) const {
@@ -212,7 +227,8 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
     Rank* path;
   };
 
-  // Follows single arcs to unvisited vertices, guessing that each step is as the last, not to wait for loads.
+  // Follows single arcs to unvisited vertices. Guesses that each step is as long as the last one, so that the
+  // processor need not wait for loads.
   [[gnu::noinline]] Chain follow_chain(Rank v, Rank* path, Rank rank) {
     const Pointer* const indptr = rows_.indptr + first_;
     Index* const state = state_;
@@ -227,7 +243,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
       __builtin_prefetch(at(rows_.indices, int64_t(begin) + 2 * kBeside));
       *path++ = v;
       Rank next = v + step, guess = next;
-      asm("" : "+r"(guess));  // or compilers know that a right guess is the target, and take that
+      asm("" : "+r"(guess));  // hides from compilers that a right guess equals the target
       if (guess != Rank(u)) [[unlikely]] {
         asm volatile("");  // so that they make a branch of it
         step = Rank(u) - v, next = Rank(u);
@@ -237,7 +253,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
     }
   }
 
-  void ask_for(Place begin, Place end) const {
+  void prefetch_targets(Place begin, Place end) const {
     const Place from = from_last ? (end - begin > kAhead ? end - kAhead : begin) : begin + 1;
     const Place behind = from_last ? end : std::min<Place>(end + 1, begin + kAhead);
     for (Place arc = from; arc + 1 < behind; ++arc) {
@@ -292,12 +308,13 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
   Index* const order_;
   Rank* const path_;
   Waiting* const waiting_;
-  const bool asks_far_;
-  int64_t merged_ = 0;  // vertices that are settled, without the components' roots
+  const bool prefetches_;
+  int64_t merged_ = 0;  // settled vertices other than roots
   int64_t listed_ = 0;
 };
 
-// Short rows of meshes go from the last arc: up to a sixth faster; longer rows take a fifth more that way.
+// Short rows, as of meshes, are read from the last arc: up to a sixth faster; longer rows take a fifth
+// longer.
 constexpr int64_t kShortRow = 4;
 
 // Settles kUnvisited vertices of a range, and lists them in `order`, if any (StrongSearch::run).
@@ -319,7 +336,7 @@ template <class Index> void forget_all(Index* state, int64_t vertices) {
   for_each_index(vertices, [=](int64_t v) { state[v] = Index(SearchState<Index>::kUnvisited); });
 }
 
-// Turns settled vertices into labels 0, 1, ... by roots, or into roots; one component is known already.
+// Turns settled vertices into labels 0, 1, ... by roots, or into roots. A single component may be unsettled.
 template <class Index>
 void label_settled(Index* state, int64_t vertices, int64_t components, bool consecutive) {
   using State = SearchState<Index>;

@@ -24,8 +24,8 @@ template <class Index> struct ForestMemory {
         parent(replicas.count * replicas.lattice.sites()) {}
 };
 
-// Forests of either width, made where first asked for; a call takes them while it works, so that no two calls
-// have the same.
+// Memory for narrow and wide indices, allocated when first used. A call takes it while it works, so that no
+// two calls share it.
 struct ForestMemories {
   std::optional<ForestMemory<int32_t>> narrow;
   std::optional<ForestMemory<int64_t>> wide;

@@ -10,40 +10,25 @@
 namespace conncomp {
 
 // The clusters of a piece of work. Sizes are below 2^40.
-struct ClusterTally {
-  int64_t clusters = 0, largest = 0, squares[kFourths - kSquares] = {}, fourths[kWindingAxes - kFourths] = {};
+struct ClusterTally : ClusterSums {
+  ClusterTally() : ClusterSums{} {}
 
   void add(int64_t size) {
+    if (size >= int64_t(1) << 16) return ClusterSums::add(Bits64(size));
+    // Both powers fit into a word.
     ++clusters;
     if (size > largest) largest = size;
-    if (size < int64_t(1) << 16) {  // as most are: both powers fit into a word
-      const Bits64 square = Bits64(size) * Bits64(size), fourth = square * square;
-      squares[0] += int64_t(square);
-      fourths[0] += int64_t(fourth & 0xffffffff);
-      fourths[1] += int64_t(fourth >> 32);
-      return;
-    }
-    using Wide = unsigned __int128;
-    const Wide square = Wide(Bits64(size)) * Bits64(size);
-    Bits64 limbs[3];
-    for (int k = 0; k < 3; ++k) {
-      limbs[k] = Bits64(square >> 32 * k) & 0xffffffff;
-      squares[k] += int64_t(limbs[k]);
-    }
-    Wide carried = 0;
-    for (int k = 0; k < 5; ++k) {
-      for (int i = k < 3 ? 0 : k - 2; i < 3 && i <= k; ++i) carried += limbs[i] * limbs[k - i];
-      fourths[k] += int64_t(carried & 0xffffffff);
-      carried >>= 32;
-    }
+    const Bits64 square = Bits64(size) * Bits64(size), fourth = square * square;
+    squares[0] += int64_t(square);
+    fourths[0] += int64_t(fourth & 0xffffffff);
+    fourths[1] += int64_t(fourth >> 32);
   }
 
   void add_to(int64_t* record) const {
     Concurrent::fetch_add(record + kClusters, clusters);
     Concurrent::fetch_max(record + kLargest, largest);
-    for (int k = 0; k < kFourths - kSquares; ++k) Concurrent::fetch_add(record + kSquares + k, squares[k]);
-    for (int k = 0; k < kWindingAxes - kFourths; ++k)
-      Concurrent::fetch_add(record + kFourths + k, fourths[k]);
+    for (int k = 0; k < kSquareLimbs; ++k) Concurrent::fetch_add(record + kSquares + k, squares[k]);
+    for (int k = 0; k < kFourthLimbs; ++k) Concurrent::fetch_add(record + kFourths + k, fourths[k]);
   }
 };
 

@@ -197,7 +197,7 @@ template <class Index> class StripFlip {
       (forest_.before(middle) <= run ? word : end) = middle;
     }
     const Bits64 start = deposit(Bits64(1) << (run - forest_.before(word)), forest_.start(word));
-    return word / columns_ * length + word % columns_ * kWord + std::countr_zero(start);
+    return lattice_.first_site(word) + std::countr_zero(start);
   }
 
   void write_row(int64_t row, Index runs_begin, Bits64* digits) const {

@@ -111,7 +111,7 @@ template <class Kind> class VectorEngine {
           Spin* const spins = of_replica(new_spins, replica);
           const Mirror mirror = source.mirror(replica);
           for (const Members& some : flood.members()) {
-            Spin* const first = spins + site_at(lattice_, some.word, 0);
+            Spin* const first = spins + lattice_.first_site(some.word);
             poll(kWordSites);
             for_each_bit(some.sites, [&](int p) { first[p] = Kind::reflected(mirror, first[p]); });
           }

@@ -307,13 +307,6 @@ struct Turn {
         threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
 };
 
-template <class Value> Value over_lanes(Value value, auto&& combine) {
-  for (int step = kWarp / 2; step > 0; step /= 2)
-    value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
-  return value;
-}
-template <class Value> Value smaller(Value a, Value b) { return a < b ? a : b; }
-template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
 // The sum over a warp, of 128 bits.
 inline Wide warp_sum(Wide value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {

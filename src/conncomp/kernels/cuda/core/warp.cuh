@@ -5,24 +5,30 @@
 
 namespace conncomp {
 
-template <class Value> Value warp_sum(Value value) {
-  for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+template <class Value> Value plus(Value a, Value b) { return a + b; }
+template <class Value> Value smaller(Value a, Value b) { return a < b ? a : b; }
+template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
+
+// Combines the values of a warp, all of whose lanes get the result.
+template <class Value> Value over_lanes(Value value, auto&& combine) {
+  for (int step = kWarp / 2; step > 0; step /= 2)
+    value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
-
+template <class Value> Value warp_sum(Value value) { return over_lanes(value, plus<Value>); }
 inline uint64_t warp_or(uint64_t bits) {
-  for (int step = kWarp / 2; step > 0; step /= 2) bits |= __shfl_xor_sync(kAllLanes, bits, step);
-  return bits;
+  return over_lanes(bits, [](uint64_t a, uint64_t b) { return a | b; });
 }
 
-// The sum of the values of the threads up to this one.
-template <class Value> Value warp_scan(Value value) {
+// Combines the values of the lanes of a warp up to this one.
+template <class Value> Value warp_scan(Value value, auto&& combine) {
   for (int step = 1; step < kWarp; step *= 2) {
     const Value before = __shfl_up_sync(kAllLanes, value, step);
-    if (lane() >= step) value += before;
+    if (lane() >= step) value = combine(value, before);
   }
   return value;
 }
+template <class Value> Value warp_scan(Value value) { return warp_scan(value, plus<Value>); }
 
 // Whether a lane begins its stretch, and how many lanes of the stretch there are from it on.
 struct Stretch {

@@ -72,11 +72,7 @@ Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* par
     const Index root = root_above(parent, tree_of_edge, Concurrent::load(parent + tree_of_edge));
     int votes = 0;
     for (int k = 0; k < kWarp; ++k) votes += __shfl_sync(kAllLanes, root, k) == root;
-    int most = votes;
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const int other = __shfl_xor_sync(kAllLanes, most, step);
-      if (other > most) most = other;
-    }
+    const int most = over_lanes(votes, larger<int>);
     const int winner = __ffs(int(__ballot_sync(kAllLanes, votes == most))) - 1;
     const Index tree = __shfl_sync(kAllLanes, root, winner);
     if (threadIdx.x == 0) busiest = most >= kManyVotes ? tree : Index(-1);

@@ -20,11 +20,11 @@ constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 template <class Value> CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;
   __shared__ Value largest[kWarps];
-  value = scan_largest_of_warp(value);
+  value = warp_scan(value, larger<Value>);
   __syncthreads();  // those of an earlier call have been read
   if (lane() == kWarp - 1) largest[threadIdx.x / kWarp] = value;
   __syncthreads();
-  const Value of_warps = scan_largest_of_warp(lane() < kWarps ? largest[lane()] : Value(0));
+  const Value of_warps = warp_scan(lane() < kWarps ? largest[lane()] : Value(0), larger<Value>);
   all = __shfl_sync(kAllLanes, of_warps, kWarps - 1);
   const int warp = int(threadIdx.x) / kWarp;
   return warp == 0 ? value : larger(value, __shfl_sync(kAllLanes, of_warps, warp - 1));

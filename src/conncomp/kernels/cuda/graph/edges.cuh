@@ -45,13 +45,8 @@ __global__ void __launch_bounds__(kCheckThreads) check_indices(int64_t vertices,
     if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
     if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
   });
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int64_t s = __shfl_xor_sync(kAllLanes, smallest, step);
-    const int64_t l = __shfl_xor_sync(kAllLanes, largest, step);
-    smallest = s < smallest ? s : smallest;
-    largest = l > largest ? l : largest;
-    imbalance += __shfl_xor_sync(kAllLanes, imbalance, step);
-  }
+  smallest = over_lanes(smallest, smaller<int64_t>), largest = over_lanes(largest, larger<int64_t>);
+  imbalance = warp_sum(imbalance);
   if (lane() != 0) return;
   Concurrent::fetch_min(&check->smallest, smallest);
   Concurrent::fetch_max(&check->largest, largest);

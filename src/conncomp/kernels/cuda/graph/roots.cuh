@@ -29,15 +29,6 @@ template <class Value> void swap_values(Value& a, Value& b) {
   const Value other = a;
   a = b, b = other;
 }
-template <class Value> Value larger(Value a, Value b) { return a < b ? b : a; }
-// The largest of the values of the threads of a warp up to this one.
-template <class Value> Value scan_largest_of_warp(Value value) {
-  for (int step = 1; step < kWarp; step *= 2) {
-    const Value before = __shfl_up_sync(kAllLanes, value, step);
-    if (lane() >= step) value = larger(value, before);
-  }
-  return value;
-}
 
 template <class Index>
 __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))

@@ -115,7 +115,7 @@ template <class Vertex> class SpanSources {
     const int thread = int(threadIdx.x), first = place(kArcsOfThread * thread);
     Code largest = 0;
     for (int k = 0; k < kArcsOfThread; ++k) largest = larger(largest, codes[first + k]);
-    largest = scan_largest_of_warp(largest);
+    largest = warp_scan(largest, larger<Code>);
     if (lane() == kWarp - 1) largest_of_warp[thread / kWarp] = largest;
     largest = __shfl_up_sync(kAllLanes, largest, 1);
     if (lane() == 0) largest = 0;

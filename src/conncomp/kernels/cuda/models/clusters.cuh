@@ -16,8 +16,7 @@ struct SitesOfWarp {
   int64_t first;
 
   SitesOfWarp(const Lattice& lattice, int64_t word)
-      : sites(lattice.sites_of(word % lattice.columns())),
-        first(word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites) {}
+      : sites(lattice.sites_of(word % lattice.columns())), first(lattice.first_site(word)) {}
 
   int bit(int k) const { return k * kWarp + lane(); }
   bool has(int k) const { return sites >> bit(k) & 1; }

@@ -25,7 +25,7 @@ struct Replicas {
   int64_t words_of_states() const { return lattice.words() * lattice.planes; }
   template <class T> T* at_replica(T* words, int64_t each) const { return words + replica() * each; }
 
-  // Calls body(i) for those of so many that are this thread's.
+  // Calls body(i) for this thread's share of 0 ... count - 1.
   void for_each(int64_t count, auto&& body) const {
     const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
     for (int64_t i = part * blockDim.x + threadIdx.x; i < count; i += step_of_part) body(i);
@@ -48,16 +48,6 @@ struct Replicas {
 
 inline int64_t coin_words(const Lattice& lattice) { return (lattice.sites() + kWordSites - 1) / kWordSites; }
 
-constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
-
-inline int64_t warp_largest(int64_t number) {
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
-    if (beside > number) number = beside;
-  }
-  return number;
-}
-
 struct Records {
   int64_t* record;  // null if nothing is measured
   int64_t length;
@@ -72,40 +62,22 @@ struct Records {
   }
   // Raises a field to the largest number of the warp's threads, all of which call.
   void raise(int64_t replica, int field, int64_t number) const {
-    number = warp_largest(number);
+    number = over_lanes(number, larger<int64_t>);
     int64_t* const most = record + replica * length + field;
     if (lane() == 0 && number > Concurrent::load(most)) Concurrent::fetch_max(most, number);
   }
 };
 
-// Number, largest, and sums of second and fourth powers of sizes, as limbs of 32 bits summed by themselves.
-struct SizeSums {
+struct SizeSums : ClusterSums {
   static constexpr bool kByPhase = false;
-  int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
 
   static void begin_block() {}  // as others have shared memory
-  void add(Bits64 size, bool = false) {
-    ++clusters;
-    if (int64_t(size) > largest) largest = int64_t(size);
-    const Bits64 low = size * size, high = __umul64hi(size, size);
-    squares[0] += int64_t(low & 0xffffffffu);
-    squares[1] += int64_t(low >> 32);
-    squares[2] += int64_t(high);
-    // The square of high * 2^64 + low.
-    const Bits64 square_high = __umul64hi(low, low), square_low = low * low;
-    const Bits64 cross = 2 * high * low, cross_high = __umul64hi(2 * high, low);
-    const Bits64 middle = square_high + cross, carry = middle < cross;
-    fourths[0] += int64_t(square_low & 0xffffffffu);
-    fourths[1] += int64_t(square_low >> 32);
-    fourths[2] += int64_t(middle & 0xffffffffu);
-    fourths[3] += int64_t(middle >> 32);
-    fourths[4] += int64_t(high * high + cross_high + carry);
-  }
+  void add(Bits64 size, bool = false) { ClusterSums::add(size); }
   bool any() const { return clusters != 0; }
   // Adds the sums of all threads of the block, which call together, to a record.
   void add_block(const auto& records, int64_t replica) const {
     records.add_block(replica, kClusters, clusters);
-    for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
+    for (int k = 0; k < kSquareLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
     for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, fourths[k]);
     records.raise(replica, kLargest, largest);
   }
@@ -132,7 +104,7 @@ __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, B
   spins = replicas.at_replica(spins, replicas.words_of_states());
   replicas.for_each_word([&](int64_t word) {
     const int64_t column = word % lattice.columns();
-    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
+    const int64_t first = lattice.first_site(word);
     for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;
       const int state = int(below(half(draws(kStart, Bits64(first + bit)), 0), Bits64(lattice.states)));
@@ -253,7 +225,7 @@ __global__ void __launch_bounds__(kSpinThreads) update_class(
   };
   replicas.for_each_word([&](int64_t word) {
     const WordPlace place = place_of(lattice, word);
-    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + place.column * kWordSites;
+    const int64_t first = lattice.first_site(word);
     for (Bits64 sites = sites_of_class(lattice, place.at, place.column, site_class); sites != 0;
         sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;

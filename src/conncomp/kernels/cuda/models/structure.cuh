@@ -42,7 +42,7 @@ inline int32_t common_label(const int32_t* label, int64_t sites) {
   const int32_t own = label[sites * lane() / kWarp];
   int count = 0;
   for (int k = 0; k < kWarp; ++k) count += __shfl_sync(kAllLanes, own, k) == own;
-  return int32_t(warp_largest(int64_t(count) << 32 | own));
+  return int32_t(over_lanes(int64_t(count) << 32 | own, larger<int64_t>));
 }
 
 // Adds a wave of each site to two numbers at its label; those of the largest cluster are first added up in

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kSpinThreads) flip_growths(Replicas replicas, 
   const Index* const owner = replicas.at_replica(growths.owner, lattice.sites());
   replicas.for_each_word([&](int64_t word) {
     const int64_t column = word % lattice.columns();
-    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
+    const int64_t first = lattice.first_site(word);
     for (int k = 0; k < lattice.planes; ++k) new_spins[k * words + word] = 0;
     for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;

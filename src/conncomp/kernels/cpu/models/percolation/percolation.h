@@ -209,9 +209,8 @@ template <class Packed, int kSteps> class Percolation : PercolationRuns {
     for (int plane = 0; plane < lattice_.planes(); ++plane) {
       const int site_of_cell = lattice_.kinds[plane].site;
       const Bits64* const plane_words = words + plane * lattice.words();
-      const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
       for_each_in(0, lattice.words(), [&](int64_t word) {
-        const int64_t first = word / columns * length + word % columns * kWordSites;
+        const int64_t first = lattice.first_site(word);
         record[kElements] += std::popcount(plane_words[word]);
         for_each_bit(plane_words[word], [&](int p) {
           describe(uint32_t(first + p), plane, site_of_cell, element);

@@ -1,4 +1,4 @@
-// The active bonds of rows: drawn where asked for, and counted; models other than Potts' pass a source.
+// Draws the active bonds of rows, and counts them. Models other than Potts' pass a source of bonds.
 #pragma once
 
 #include "cpu/models/draws.h"

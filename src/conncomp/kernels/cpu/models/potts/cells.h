@@ -116,9 +116,6 @@ class CellMemory {
   Bits64 numbers_ = 0;
 };
 
-inline int64_t site_at(const Lattice& lattice, int64_t word, int bit) {
-  return word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites + bit;
-}
 inline void set_state(const Lattice& lattice, Bits64* spins, int64_t word, Bits64 sites, int state) {
   for (int k = 0; k < lattice.planes; ++k) {
     Bits64& digits = spins[k * lattice.words() + word];

@@ -20,7 +20,7 @@ inline int64_t smallest_site(const Lattice& lattice, const std::vector<Members>&
     if (some.word > first.word) continue;
     first = {some.word, some.word < first.word ? some.sites : first.sites | some.sites};
   }
-  return site_at(lattice, first.word, std::countr_zero(first.sites));
+  return lattice.first_site(first.word) + std::countr_zero(first.sites);
 }
 
 class Flood {

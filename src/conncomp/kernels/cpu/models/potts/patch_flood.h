@@ -188,7 +188,7 @@ template <int kRows> class PatchFlood {
           if (word > first.word || sites == 0) return;
           first = {word, word < first.word ? sites : first.sites | sites};
         });
-    return site_at(lattice_, first.word, std::countr_zero(first.sites));
+    return lattice_.first_site(first.word) + std::countr_zero(first.sites);
   }
   // Calls body(word, sites) for rows of patches with members, and some without.
   void for_each_member(auto&& body) const {

@@ -36,7 +36,7 @@ class PottsEngine {
         Bits64 index[kWordSites], first[kWordSites], last[kWordSites];
         const int64_t column = word % columns,
                       sites = std::min<int64_t>(length - column * kWordSites, kWordSites);
-        for (int p = 0; p < sites; ++p) index[p] = Bits64(site_at(lattice_, word, p));
+        for (int p = 0; p < sites; ++p) index[p] = Bits64(lattice_.first_site(word) + p);
         draw_all(draws, kStart, index, sites, first, last);
         for (int k = 0; k < lattice_.planes; ++k) spins[k * lattice_.words() + word] = 0;
         for (int p = 0; p < sites; ++p)

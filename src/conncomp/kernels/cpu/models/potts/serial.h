@@ -64,7 +64,7 @@ class SerialClusters {
         SitePlace place(lattice_, 0);
         place.word = word;
         place.bit = bit;
-        body(site_of(place), site_at(lattice_, word, bit));
+        body(site_of(place), lattice_.first_site(word) + bit);
       }
     });
   }
@@ -78,7 +78,7 @@ class SerialClusters {
     });
     int64_t root = lattice_.sites();
     for (int64_t word : words)
-      root = std::min(root, site_at(lattice_, word, std::countr_zero(cells_[word].waiting())));
+      root = std::min(root, lattice_.first_site(word) + std::countr_zero(cells_[word].waiting()));
     const ClusterDraw drawn = draw_cluster(draws_, root);
     const int state = rule.flips(drawn) ? drawn.another_state(lattice_.states, old_state) : old_state;
     for (int64_t word : words) {
