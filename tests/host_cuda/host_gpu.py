@@ -370,7 +370,7 @@ class HostGpu(Gpu):
 
     refusals: tuple[type[Exception], ...] = ()
 
-    def together(self, kernel: Any, parts: int = 2) -> Any:
+    def together(self, kernel: Any) -> Any:
         return kernel
 
     def allow_cluster(self, kernel: Any) -> None:

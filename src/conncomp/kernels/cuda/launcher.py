@@ -330,13 +330,8 @@ class Gpu:
         )
         return [module.get_function(expression) for expression in expressions]
 
-    def together(self, kernel: Kernel, parts: int = 2) -> Kernel:
-        """Return a kernel whose blocks wait for each other, if something has several `parts`.
-
-        Whatever other streams do, they start together; a launch fails unless all can run at once.
-        """
-        if parts < 2:
-            return kernel
+    def together(self, kernel: Kernel) -> Kernel:
+        """Return a kernel that is launched only if all blocks can run, and wait for each other."""
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
 

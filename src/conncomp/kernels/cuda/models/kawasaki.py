@@ -63,8 +63,9 @@ class ExchangeEngine:
             launch(in_blocks, grid, *arguments, shared=self._shared)
         else:
             self._arrived[...] = 0
-            by_blocks = self.gpu.together(by_blocks, self._parts)
-            launch(by_blocks, grid, *arguments, self._arrived)
+            # Whatever other streams do, blocks that wait for each other start together.
+            waiting = self.gpu.together(by_blocks) if self._parts > 1 else by_blocks
+            launch(waiting, grid, *arguments, self._arrived)
 
     def count_unsatisfied(self, words: Any) -> Any:
         """Return the number of unsatisfied bonds of each replica."""

@@ -131,4 +131,6 @@ class SpinSweeps(Sweeps):
             (kernel,) = _IN_CLUSTER.load(gpu, axes, parts)
             gpu.allow_cluster(kernel)
             return kernel
-        return gpu.together(_IN_GRID.one(gpu, axes, self._by_warp), parts)
+        (kernel,) = _IN_GRID.load(gpu, axes, self._by_warp)
+        # Whatever other streams do, blocks that wait for each other start together.
+        return kernel if parts == 1 else gpu.together(kernel)

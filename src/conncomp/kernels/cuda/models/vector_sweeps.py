@@ -87,9 +87,11 @@ class VectorSweeps(Sweeps):
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
         struct = replicas.struct_in_parts(numbers.start, self._parts)
         self._arrived[...] = 0
+        # Whatever other streams do, blocks that wait for each other start together.
+        kernel = gpu.together(self._sweep) if self._parts > 1 else self._sweep
         of_axes = _BYTES_OF_AXIS * replicas.lattice.ndim
         shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
         grid = replicas.count * self._parts, THREADS
         of_records = records_of(gpu, records)
         arguments = struct, updates, strengths, spins, memory, of_records, self._arrived
-        launch(gpu.together(self._sweep, self._parts), grid, *arguments, shared=shared)
+        launch(kernel, grid, *arguments, shared=shared)
