@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib import import_module
+from collections.abc import Callable
 from math import inf, prod
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +24,17 @@ from conncomp.models.protocol import (
     make_updates,
 )
 
+Made = TypeVar("Made")
+
 
 class Simulated(ABC, Generic[Measured]):
     """A model of replicas side by side, whose updates are a function of parameters and seed alone.
 
     A model is a folder with a class that inherits from this one, and says what differs:
 
-    - `_name`, for parameters and errors, and `_folder`, its package with ``cpu.py`` and
-      ``cuda.py``;
+    - `_name`, for parameters and errors;
     - `_changing`, the attributes with arrays that updates change, of which `_checked` returns those
-      of a state; and `_memory`, the other attributes that `_prepare` makes;
+      of a state; and `_memory`, the other attributes that `_prepare` makes besides `_engine`;
     - `_described`, its parameters;
     - `_advance`, which makes an update, or an `updater` of its own where there are several kinds;
     - `_record_length`, `_measure` and `_read`: how a state becomes a record, and a record what
@@ -46,7 +47,6 @@ class Simulated(ABC, Generic[Measured]):
     """
 
     _name: ClassVar[str]
-    _folder: str | None
     _changing: ClassVar[tuple[str, ...]] = ()
     _memory: ClassVar[tuple[str, ...]] = ()
     _record_length: int  # how many integers a record of a replica has
@@ -185,11 +185,11 @@ class Simulated(ABC, Generic[Measured]):
     def _engine(self) -> Any:
         """The maker of updates; RuntimeError unless the GPU is current that the model lies on."""
         engine = self._made_engine
-        gpu = getattr(engine, "gpu", None)
-        if gpu is not None and not gpu.is_current():
+        if self.device == "cuda" and not engine.gpu.is_current():
+            gpu = engine.gpu.device
             raise RuntimeError(
-                f"this model lies on GPU {gpu.device}, which was current when it was made, and "
-                f"another one is now; use it inside `with cupy.cuda.Device({gpu.device}):`"
+                f"this model lies on GPU {gpu}, which was current when it was made, and another "
+                f"one is now; use it inside `with cupy.cuda.Device({gpu}):`"
             )
         return engine
 
@@ -204,9 +204,9 @@ class Simulated(ABC, Generic[Measured]):
     def _labels(self, **how: Any) -> Any:
         raise NotImplementedError
 
+    @abstractmethod
     def _prepare(self) -> None:
-        """Make the engine, and what it reads and writes but for the state."""
-        self._engine = self._new_engine()
+        """Make `_engine` by `_new_engine`, and what it reads and writes but for the state."""
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""
@@ -230,14 +230,10 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, name: str = "Engine", folder: str = "") -> Any:
-        """Return what ``cpu.py``, or ``cuda.py`` for the current GPU, has by this name.
-
-        They lie in a folder, by default the model's.
-        """
-        module = import_module(f"{folder or self._folder}.{self.device}")
+    def _new_engine(self, made: Callable[..., Made], *arguments: Any) -> Made:
+        """Return an engine, made of its class for the model's device; of a GPU, the current one."""
         on_device = (current_gpu(),) if self.device == "cuda" else ()
-        return getattr(module, name)(*on_device, self._random, *arguments)
+        return made(*on_device, self._random, *arguments)
 
     def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
         """Return memory of zeros for the state of replicas, of which an update needs two."""

@@ -11,13 +11,14 @@ from conncomp import label
 from conncomp.models import jackknife
 from conncomp.models._arguments import check_finite, check_shape
 from conncomp.models.base import Simulated
+from models.paramagnet.cpu import Engine
 from models.paramagnet.measurements import FIELDS, FieldSummary, Magnetisations
 
 
 class Paramagnet(Simulated[Magnetisations]):
     """Independent spins in a field h, in units of kT; an update draws all of them anew."""
 
-    _name, _folder = "Paramagnet", __package__
+    _name = "Paramagnet"
     _changing = ("_spins",)
 
     def __init__(
@@ -54,7 +55,7 @@ class Paramagnet(Simulated[Magnetisations]):
         return {"shape": list(self._shape), "h": self.h}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(1 / (1 + exp(-2 * self.h)))
+        self._engine = self._new_engine(Engine, 1 / (1 + exp(-2 * self.h)))
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (spins,) = arrays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import placed
 from conncomp.kernels.field import OUTSIDE, FieldLattice
+from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_tuple,
     check_finite,
@@ -20,6 +21,7 @@ from conncomp.models._arguments import (
     check_start,
 )
 from conncomp.models.base import Simulated, Step
+from conncomp.models.cahn_hilliard import cpu
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.protocol import ModelUpdate
 
@@ -150,7 +152,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     (True, True)
     """
 
-    _name, _folder = "CahnHilliard", __package__
+    _name = "CahnHilliard"
     _changing, _memory = ("_field",), ("_after",)
 
     def __init__(
@@ -302,7 +304,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice, self.dtype, self._coefficients())
+        made = self.lattice, self.dtype, self._coefficients()
+        self._engine = self._new_engine(_engine_on(self.device), *made)
         self._after = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
@@ -391,3 +394,11 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
     if math.prod(lengths) > MOST_CELLS:
         raise ValueError(f"shape={lengths} has more than {MOST_CELLS} cells; choose fewer")
     return lengths
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
+
+    return cuda.Engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, inf, prod
 from typing import Any
@@ -16,6 +16,7 @@ from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
+from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_many_as,
     as_tuple,
@@ -26,7 +27,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.cpu import Engine
+from conncomp.models.kawasaki import cpu
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 
@@ -153,7 +154,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     (819, 819)
     """
 
-    _name, _folder = "Kawasaki", __package__
+    _name = "Kawasaki"
     _changing, _memory = ("_words",), ("_acceptance", "_new_words")
 
     def __init__(
@@ -243,7 +244,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice)
+        self._engine = self._new_engine(_engine_on(self.device), self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
@@ -293,7 +294,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
                 self._up = self._check_fractions(0.5)
             shape = self.replicas, lattice.words
             words = self._zeros(f"the spins of shape={lattice.shape}", shape, BITS, np)
-            Engine(self._random, lattice).start(self._up, words)
+            cpu.Engine(self._random, lattice).start(self._up, words)
             return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
@@ -352,3 +353,11 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
     if prod(lengths) > MOST_SITES:
         raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
     return lengths
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.kernels.cuda.models.kawasaki import ExchangeEngine  # for which CuPy is there
+
+    return ExchangeEngine

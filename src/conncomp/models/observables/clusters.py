@@ -58,8 +58,7 @@ class Clusters:
             ends = cells.ends()
         self.windings = cells.windings(everywhere=self._of_words)
         self.ends = np.ascontiguousarray(ends, INDEX)
-        made = place.sites, *self.ends
-        self._labels = model._new_engine(*made, name="EdgeLabels", folder=__package__)
+        self._labels = model._new_engine(model._engines.labels, place.sites, *self.ends)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack, unpack
+from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
@@ -25,6 +26,7 @@ from conncomp.models._arguments import (
 from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
+from conncomp.models.spin_glass import cpu
 from conncomp.models.spin_glass.couplings import (
     Acting,
     Bonds,
@@ -115,7 +117,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     True
     """
 
-    _name, _folder = "SpinGlass", __package__
+    _name = "SpinGlass"
     _changing, _memory = ("_betas", "_words"), ("_new_words", "_acting", "_asked")
     _record_length = FIELDS
 
@@ -298,7 +300,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        self._engine = self._new_engine(self._replicas_of, self.update, self._acting)
+        made = self._replicas_of, self.update, self._acting
+        self._engine = self._new_engine(_engine_on(self.device), *made)
         shape = self._replicas_of.groups, self.lattice.sites
         self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)
@@ -446,3 +449,11 @@ def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
     return np.tile(np.repeat(betas, copies), samples)
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.kernels.cuda.models.spin_glass import GlassEngine  # for which CuPy is there
+
+    return GlassEngine

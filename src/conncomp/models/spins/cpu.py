@@ -27,8 +27,8 @@ OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", 
 class SpinEngine:
     """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
-    xp, winds, sweeps, sweeps_one = np, False, None, False
-    counts_apart = False
+    xp: Any = np
+    winds, sweeps, sweeps_one, counts_apart = False, None, False, False
     rules: tuple[str, ...] = ()
 
     def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:

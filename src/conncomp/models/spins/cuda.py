@@ -1,6 +1,6 @@
-"""Spins on a GPU: engines of the names that ``cpu.py`` has, of words of states and of vectors.
+"""Spins on a GPU: engines of words of states and of vectors, as ``cpu.py`` has.
 
-Those of ``kernels/cuda/models`` need nothing of models; these find clusters as `conncomp.label`.
+Others are in ``kernels/cuda/models``; these find clusters as `conncomp.label` does.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from conncomp.kernels.cuda.models import (
     spin_tiles,
     vector_sweeps,
 )
-from conncomp.kernels.cuda.models.cell_spins import CellEngine
-from conncomp.kernels.cuda.models.edge_spins import EdgeEngine
 from conncomp.kernels.cuda.models.replicas import (
     KERNELS,
     ClusterWindings,
@@ -51,8 +49,6 @@ from conncomp.kernels.updates import ChosenSites, Drawn, Flips
 from conncomp.kernels.vector_spins import Kind
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.spins.measurements import WINDING_AXES
-
-__all__ = ["CellEngine", "EdgeEngine", "VectorEngine", "WordEngine"]
 
 CHOSEN, WORD = np.dtype("u4"), 32
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import shown
 from conncomp.kernels.edges import UP_DOWN
 from conncomp.kernels.lattice import unpack
+from conncomp.kernels.updates import SpinEngine
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL
 from conncomp.models.places import HYPERCUBIC, OnLattice
@@ -199,10 +200,10 @@ class Ising(ClusterModel):
     def _known_beta(self, lattice: str, coupling: float) -> float:
         return 1 / (self.critical_temperature(lattice) * coupling)
 
-    def _lattice_engine(self) -> Any:
+    def _lattice_engine(self) -> SpinEngine:
         if self._is_potts:
-            return self._new_engine(self._words_lattice, "auto", {}, name="WordEngine")
-        return self._new_engine(self._cells, name="CellEngine")
+            return self._new_engine(self._engines.words, self._words_lattice, "auto", {})
+        return self._new_engine(self._engines.cells, self._cells)
 
     def _given_spins(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._place.shape)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, check_words, pack, unpack_planes
-from conncomp.kernels.updates import ChosenSites
+from conncomp.kernels.updates import ChosenSites, SpinEngine
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as
 from conncomp.models._probabilities import (
@@ -29,11 +29,13 @@ from conncomp.models._probabilities import (
 )
 from conncomp.models.base import Thermal
 from conncomp.models.lattices import UnitCell
+from conncomp.models.observables import cpu as observables
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
+from conncomp.models.spins import cpu
 from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -46,6 +48,29 @@ from conncomp.models.spins.updates import (
 from conncomp.models.statistics.summaries import Summary, summarise
 
 
+class Engines(NamedTuple):
+    """The classes of engines of spins for a device: for updates, and for what is observed."""
+
+    words: Callable[..., SpinEngine]
+    cells: Callable[..., SpinEngine]
+    vectors: Callable[..., SpinEngine]
+    edges: Callable[..., SpinEngine]
+    labels: Callable[..., Any]
+    structure: Callable[..., Any]
+
+
+def _engines_on(device: str) -> Engines:
+    """Return the classes for a device; what needs CuPy is imported when it is wanted."""
+    if device == "cpu":
+        made = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
+        return Engines(*made, observables.EdgeLabels, observables.StructureSums)
+    from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
+    from conncomp.models.spins import cuda
+
+    found = cuda.WordEngine, cell_spins.CellEngine, cuda.VectorEngine, edge_spins.EdgeEngine
+    return Engines(*found, edge_spins.EdgeLabels, structure.StructureSums)
+
+
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says, and that updates change.
 
@@ -54,7 +79,6 @@ class SpinModel(Thermal[Measured]):
     Words of bits are of the rows of `_words_lattice`.
     """
 
-    _folder = __package__
     _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
     _edge_gain: ClassVar[float] = 2.0
@@ -64,6 +88,7 @@ class SpinModel(Thermal[Measured]):
     _reflects: ClassVar[bool] = False  # vectors
 
     lattice: Any
+    _engine: SpinEngine
     _field: Any
     _edges: EdgeBonds | None
     _edge_kind: SpinKind
@@ -327,8 +352,12 @@ class SpinModel(Thermal[Measured]):
         if clusters and self._edges is not None and self._edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
 
+    @property
+    def _engines(self) -> Engines:
+        return _engines_on(self.device)
+
     @abstractmethod
-    def _lattice_engine(self) -> Any:
+    def _lattice_engine(self) -> SpinEngine:
         """Return the engine of a model that has no `_edges`."""
 
     @abstractmethod
@@ -407,10 +436,10 @@ class SpinModel(Thermal[Measured]):
     def _read(self, records: Integers, ladders: Any = None) -> Measured:
         return self._series(records, Measures())
 
-    def _edge_engine(self, bonds: EdgeBonds) -> Any:
+    def _edge_engine(self, bonds: EdgeBonds) -> SpinEngine:
         classes = cache(partial(places.classes_of, bonds))
         made = bonds, self._edge_kind, logarithm_table(), classes
-        return self._new_engine(*made, name="EdgeEngine")
+        return self._new_engine(self._engines.edges, *made)
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""

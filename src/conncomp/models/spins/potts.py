@@ -13,6 +13,7 @@ from conncomp.graph import Graph
 from conncomp.grid.wrapping import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES
 from conncomp.kernels.lattice import unpack
+from conncomp.kernels.updates import SpinEngine
 from conncomp.models import places
 from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import DECIMAL
@@ -293,8 +294,9 @@ class Potts(ClusterModel):
                 "clusters=True is of clusters of equal states; leave it out with couplings below 0"
             )
 
-    def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self.labelling, self.options, name="WordEngine")
+    def _lattice_engine(self) -> SpinEngine:
+        made = self.lattice, self.labelling, self.options
+        return self._new_engine(self._engines.words, *made)
 
     def _given_spins(self, start: ArrayLike) -> Any:
         states = self.lattice.states

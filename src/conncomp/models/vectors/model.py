@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arrays import placed
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.updates import SpinEngine
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
 from conncomp.models._arguments import check_start
@@ -86,8 +87,9 @@ class VectorModel(SpinModel[VectorMeasurements]):
         """
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
-    def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self._kind, self.coupling < 0, name="VectorEngine")
+    def _lattice_engine(self) -> SpinEngine:
+        made = self.lattice, self._kind, self.coupling < 0
+        return self._new_engine(self._engines.vectors, *made)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
