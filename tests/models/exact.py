@@ -181,8 +181,8 @@ class Exact:
 
         pairs = pair(self.states[:, u], self.states[:, v]) @ couplings
         self.energies = -(pairs + pair(self.states, 0) @ fields)
-        weights = np.exp(-model._betas[0] * (self.energies - self.energies.min()))
-        self.beta, self.weights = model._betas[0], weights / weights.sum()
+        weights = np.exp(-model._state.betas[0] * (self.energies - self.energies.min()))
+        self.beta, self.weights = model._state.betas[0], weights / weights.sum()
         self.mean = self.weights @ self.energies
 
     def number(self, states):

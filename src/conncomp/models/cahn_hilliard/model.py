@@ -153,7 +153,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     """
 
     _name = "CahnHilliard"
-    _changing, _memory = ("_field",), ("_after",)
+    _changing = ("now",)
 
     def __init__(
         self,
@@ -192,12 +192,12 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         self.dt = self._check_dt(dt, largest)
         self.descent_limit = self._physics.descent_limit(self.dt)
         self._prepare()
-        self._field = self._no_field()
+        self._state.now = self._no_field()
         if given is None:
             scale = self._rounded(self.amplitude * ODD_SCALE)
-            self._engine.start(self._rounded(self.mean), scale, self._field)
+            self._engine.start(self._rounded(self.mean), scale, self._state.now)
         else:
-            self._field[...] = self._engine.xp.asarray(given)
+            self._state.now[...] = self._engine.xp.asarray(given)
 
     @staticmethod
     def stable_time_step(
@@ -235,7 +235,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     @property
     def field(self) -> Any:
         """The field: a copy, of shape ``(*replicas, *shape)``, in the library of the device."""
-        return self._of_replicas(self._field.copy())
+        return self._of_replicas(self._state.now.copy())
 
     @property
     def time(self) -> float:
@@ -266,7 +266,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         num : int, or array of int64, shape (replicas,)
             If `return_num`: how many components there are.
         """
-        field = self._of_replicas(self._field)
+        field = self._of_replicas(self._state.now)
         level = self._check_threshold(threshold)
         return self._engine.labels(level, field, connectivity, numbering, return_num)
 
@@ -280,7 +280,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         threshold : float, optional
             Cells above it are one phase, all others the other one; both have the same energy at 0.
         """
-        return self._read(self._present(threshold))
+        return self._measured(threshold=threshold)
 
     def updater(self, *, threshold: float = 0.0) -> ModelUpdate[DomainMeasurements]:
         """Return a `ModelUpdate`, a step with the threshold of `measure`.
@@ -292,10 +292,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         {'threshold': 0.1}
         """
         self._check_threshold(threshold)
-        return Step(self, {"threshold": float(threshold)})
-
-    _field: Any
-    _after: Any
+        options = {"threshold": float(threshold)}
+        return Step(self, options, measures=options)
 
     def _described(self) -> dict[str, Any]:
         of_physics = {name: getattr(self._physics, name) for name in PARAMETERS}
@@ -306,14 +304,14 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     def _prepare(self) -> None:
         made = self.lattice, self.dtype, self._coefficients()
         self._engine = self._new_engine(_engine_on(self.device), *made)
-        self._after = self._no_field()
+        self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (field,) = arrays
-        if field.shape != self._after.shape or field.dtype != self.dtype:
+        if field.shape != self._state.next.shape or field.dtype != self.dtype:
             raise ValueError(
                 f"the state has a field of shape {field.shape} and dtype {field.dtype}; that of "
-                f"this model has {self._after.shape} and {self.dtype}"
+                f"this model has {self._state.next.shape} and {self.dtype}"
             )
         copied = field.copy()
         if not np.isfinite(copied).all():
@@ -321,15 +319,15 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return (placed(self._engine.xp, copied),)
 
     def _advance(self, number: int) -> None:
-        self._engine.advance(number, self._field, self._after)
-        self._field, self._after, self.updates = self._after, self._field, number
+        self._engine.advance(number, self._state.now, self._state.next)
+        self._state.take_next(number)
 
     def _measure(self, record: Any, threshold: float = 0.0) -> None:
         physics, unit = self._physics, 2.0**self.lattice.part_bits
         level = self._check_threshold(threshold)
         gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), level, unit, unit
-        self._engine.measure(gauge, self._field, record)
-        self._engine.count_domains(level, self._field, record)
+        self._engine.measure(gauge, self._state.now, record)
+        self._engine.count_domains(level, self._state.now, record)
 
     def _read(self, records: NDArray[np.int64]) -> DomainMeasurements:
         if records[..., OUTSIDE].any():

@@ -155,7 +155,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     """
 
     _name = "Kawasaki"
-    _changing, _memory = ("_words",), ("_acceptance", "_new_words")
+    _changing, _memory = ("now",), ("_acceptance",)
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         self._temperatures = self._temperatures_of(temperature, beta)
         self._up = None if fraction is None else self._check_fractions(fraction)
         self._prepare()
-        self._words = self._first_words(start)
+        self._state.now = self._first_words(start)
 
     @staticmethod
     def critical_temperature(lattice: str = "bcc") -> float:
@@ -225,15 +225,13 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     @property
     def spins(self) -> Any:
         """The spins, 1 for up and 0: a copy, uint8, of shape ``(*replicas, *shape)``."""
-        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._state.now))
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and two arrays."""
         each = {name: np.asarray(getattr(self, name)) for name in ("temperature", "fraction")}
         return {**super().parameters(), **each}
 
-    _words: Any
-    _new_words: Any
     _record_length = FIELDS
 
     def _labels(self, **how: Any) -> Any:
@@ -248,7 +246,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
-        self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
+        self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (given,) = arrays
@@ -265,17 +263,17 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             self._advance(first, min(most, numbers.stop - first))
 
     def _advance(self, number: int, count: int = 1) -> None:
-        self._engine.sweep(self._words, self._new_words, number, count, self._acceptance)
-        last = number + count - 1
-        self._words, self._new_words, self.updates = self._new_words, self._words, last
+        self._engine.sweep(self._state.now, self._state.next, number, count, self._acceptance)
+        self._state.take_next(number + count - 1)
 
     def _measure(self, record: Any) -> None:
         xp, lattice = self._engine.xp, self.lattice
-        record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
+        record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._state.now)
         labelled_together = max(1, LABELLED_SITES // lattice.sites)
         for begin in range(0, self.replicas, labelled_together):
             replicas = slice(begin, begin + labelled_together)
-            roots = self._label(unpack(xp, lattice, self._words[replicas]), 1, numbering="roots")
+            spins = unpack(xp, lattice, self._state.now[replicas])
+            roots = self._label(spins, 1, numbering="roots")
             sizes: Any = component_sizes(roots, background=-1, batch_axes=1)
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)

@@ -245,7 +245,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         ([True, True], 64, 2)
         """
         self._engine.check_measured()
-        return self._read(self._present(p))
+        return self._measured(p=p)
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
         """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""

@@ -167,7 +167,7 @@ class Ising(ClusterModel):
 
         If a cell of the lattice has several sites, these have an axis after the shape.
         """
-        states = unpack(self._engine.xp, self._words_lattice, self._spins).astype(np.int8)
+        states = unpack(self._engine.xp, self._words_lattice, self._state.now).astype(np.int8)
         return self._of_replicas((1 - 2 * states).reshape(self.replicas, *self._place.shape))
 
     @property

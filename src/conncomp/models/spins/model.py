@@ -27,7 +27,7 @@ from conncomp.models._probabilities import (
     logarithm_table,
     temperature_factors,
 )
-from conncomp.models.base import Thermal
+from conncomp.models.base import Thermal, Update
 from conncomp.models.lattices import UnitCell
 from conncomp.models.observables import cpu as observables
 from conncomp.models.observables.clusters import label_on_edges
@@ -79,7 +79,7 @@ class SpinModel(Thermal[Measured]):
     Words of bits are of the rows of `_words_lattice`.
     """
 
-    _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
+    _changing, _memory = ("betas", "now"), ("_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
     _edge_gain: ClassVar[float] = 2.0
     _default_lattice: ClassVar[str | None] = None  # which is hypercubic
@@ -120,9 +120,9 @@ class SpinModel(Thermal[Measured]):
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
         self._join_sites(fields)
-        self._betas = self._given_betas = self._betas_of(temperature, beta)
+        self._state.betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
-        self._spins = self._first_spins(start)
+        self._state.now = self._first_spins(start)
 
     @abstractmethod
     def _join_sites(self, fields: Any) -> None:
@@ -166,7 +166,7 @@ class SpinModel(Thermal[Measured]):
         if self._edges is None:
             planes = self._planes_of_bonds()
             return planes[:, 0] if self._single else planes
-        active = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
+        active = self._engine.bonds(self._state.now, self.updates + 1, self._strengths())
         return self._of_replicas(active.astype(bool))
 
     def _labels(self, **how: Any) -> Any:
@@ -304,7 +304,7 @@ class SpinModel(Thermal[Measured]):
         if not measured:
             make_updates(made, numbers)
             return None
-        records = getattr(made, "new_records", self._zero_records)(len(numbers))
+        records = made.new_records(len(numbers))
         make_updates(made, numbers, records)
         return made.read(on_host(records))
 
@@ -316,7 +316,7 @@ class SpinModel(Thermal[Measured]):
         observe: Any = (),
         tile: Any = None,
         p_flip: Any = None,
-    ) -> ModelUpdate[Measured]:
+    ) -> Update[Measured]:
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -334,12 +334,15 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        made: ModelUpdate[Measured]
+        made: Update[Measured]
         if update in LOCAL:
-            made = LocalUpdate(self, options, Measures(), *self._local_engine(update))
+            engine, temperatures = self._local_engine(update)
+            by_engine: Any = {"offering": engine, "temperatures": temperatures}
+            made = LocalUpdate(self, options, state=self._state, **by_engine)
         else:
             measured = Measures(sizes, chosen is None or sizes or own, own)
-            made = ClusterUpdate(self, options, measured, chosen, self._strengths())
+            drawn: Any = {"measured": measured, "chosen": chosen, "strengths": self._strengths()}
+            made = ClusterUpdate(self, options, state=self._state, **drawn)
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
         return made
@@ -387,10 +390,6 @@ class SpinModel(Thermal[Measured]):
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         """Return the present spins, their kind, and the lattice of rows that they lie in."""
 
-    @abstractmethod
-    def _series(self, records: Integers, measured: Measures) -> Measured:
-        """Return what was measured."""
-
     def _described(self) -> dict[str, Any]:
         """Return parameters; of couplings and fields that are no numbers the digest tells."""
         if self._edges is None:
@@ -428,13 +427,10 @@ class SpinModel(Thermal[Measured]):
         edges = self._edges
         self._engine = self._lattice_engine() if edges is None else self._edge_engine(edges)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
-        self._new_spins = self._no_spins()
+        self._state.next = self._no_spins()
 
     def _measure(self, record: Any) -> None:
-        self._engine.count(self._spins, record)
-
-    def _read(self, records: Integers, ladders: Any = None) -> Measured:
-        return self._series(records, Measures())
+        self._engine.count(self._state.now, record)
 
     def _edge_engine(self, bonds: EdgeBonds) -> SpinEngine:
         classes = cache(partial(places.classes_of, bonds))
@@ -454,21 +450,21 @@ class SpinModel(Thermal[Measured]):
     def _strengths(self) -> Any:
         """Return by what bonds are drawn in each replica, made once for the same temperatures."""
         betas, strengths = self._strong
-        if betas is not self._betas:
+        if betas is not self._state.betas:
             of_edges = self._edges is not None
             strengths = self._temperatures(self._edges) if of_edges else self._new_strengths()
-            self._strong = self._betas, strengths
+            self._strong = self._state.betas, strengths
         return strengths
 
     def _temperatures(self, edges: Any) -> Any:
         """Return the temperatures of replicas in units of the strongest bond."""
         with np.errstate(over="ignore"):
-            betas = self._betas * (edges.scale * self._edge_gain / 2)
+            betas = self._state.betas * (edges.scale * self._edge_gain / 2)
         return self._engine.xp.asarray(temperature_factors(betas, np.full(len(betas), UNIT_BITS)))
 
     def _planes_of_bonds(self) -> Any:
         """Return which bonds the next update makes active, by planes of words: bool."""
-        words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
+        words = self._engine.bonds(self._state.now, self.updates + 1, self._strengths())
         return unpack_planes(self._engine.xp, self._words_lattice, words)
 
 
@@ -520,18 +516,18 @@ class ClusterModel(SpinModel[Measurements]):
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays
         checked = self._check_betas("the state's beta", betas)
-        check_words(self._words_lattice, self._new_spins.shape, words)
+        check_words(self._words_lattice, self._state.next.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
-    def _series(self, records: Integers, measured: Measures) -> Measurements:
+    def _read(self, records: Integers, *measured: bool, ladders: Any = None) -> Measurements:
         strongest = float(self.coupling) if self._edges is None else self._edges.scale
-        return self._series_class(records, self.lattice, strongest, *measured)
+        return self._series_class(records, self.lattice, strongest, *(measured or Measures()))
 
     def _energy_unit(self) -> float:
         return -self._gain
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._spins, STATES, self._words_lattice
+        return self._state.now, STATES, self._words_lattice
 
     @property
     def _gain(self) -> float:
@@ -545,12 +541,13 @@ class ClusterModel(SpinModel[Measurements]):
         return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
-        return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))
+        return self._engine.xp.asarray(bond_probabilities(self._state.betas, self._gain))
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         engine = self._engine
         if self._edges is None and rule in engine.rules:  # by words, 64 sites at once
-            return engine, engine.xp.asarray(acceptances(self._betas, self._gain, self.lattice))
+            taken = acceptances(self._state.betas, self._gain, self.lattice)
+            return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 
     def _no_spins(self) -> Any:

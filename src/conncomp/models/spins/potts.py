@@ -198,7 +198,7 @@ class Potts(ClusterModel):
     @property
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
-        states = unpack(self._engine.xp, self._words_lattice, self._spins)
+        states = unpack(self._engine.xp, self._words_lattice, self._state.now)
         return self._of_replicas(states.reshape(self.replicas, *self._place.shape))
 
     def wrapping(self) -> ComponentWrapping:

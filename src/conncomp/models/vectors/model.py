@@ -20,7 +20,7 @@ from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
 from conncomp.models.spins.model import SpinModel
-from conncomp.models.spins.updates import OF_VECTORS, Measures
+from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
@@ -70,7 +70,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         If a cell of the lattice has several sites, these have an axis after the shape.
         """
         xp, states = self._engine.xp, self._states_of_vectors
-        vectors = as_vectors(xp, self._edge_kind, self._spins, states)
+        vectors = as_vectors(xp, self._edge_kind, self._state.now, states)
         return self._of_replicas(vectors.reshape(self.replicas, *self._place.shape, -1))
 
     def wolff(
@@ -93,7 +93,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
-        shape, dtype = self._new_spins.shape, self._edge_kind.dtype
+        shape, dtype = self._state.next.shape, self._edge_kind.dtype
         if spins.shape != shape or spins.dtype != dtype:
             raise ValueError(
                 f"the state has spins of {spins.dtype} and shape {spins.shape}; they must be "
@@ -110,21 +110,17 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
         super()._check_measures(update, clusters, wrapping)
 
-    def _series(
-        self, records: Integers, measured: Measures, beta: Any = None
+    def _read(
+        self, records: Integers, clusters: bool = False, *_: bool, ladders: Any = None
     ) -> VectorMeasurements:
         kind: Any = self._kind
         if self._edges is not None:
             kind = self._edge_kind._replace(components=self._components)
-        held = self.lattice, kind, self._energy_scale, self.beta if beta is None else beta
-        return VectorMeasurements(records, *held, measured.clusters)
+        beta = self.beta if ladders is None else self._state.betas[ladders[0]]
+        return VectorMeasurements(records, self.lattice, kind, self._energy_scale, beta, clusters)
 
     def _energy_unit(self) -> float:
         return -self._energy_scale / (1 << MEASURE_BITS)
-
-    def _read(self, records: Integers, ladders: Any = None) -> VectorMeasurements:
-        beta = None if ladders is None else self._betas[ladders[0]]
-        return self._series(records, Measures(), beta)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
@@ -137,13 +133,13 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return self._edge_kind.components
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
+        return self._state.now, self._edge_kind, Lattice((self.sites,), (False,), self._states)
 
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
         return self._place.bonds(self.coupling, fields, self._states)
 
     def _new_strengths(self) -> Any:
-        strengths = strengths_of(self._betas, float(self.coupling))
+        strengths = strengths_of(self._state.betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
 
     def _no_spins(self) -> Any:
