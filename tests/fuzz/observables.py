@@ -46,7 +46,7 @@ def observables(data):
 
 def _waves(model):
     """Return exp(i k.r) of each site, by axes that have a smallest wave vector."""
-    cells, reciprocal = model._cells, np.linalg.inv(np.array(model.cell.vectors))
+    cells, reciprocal = model._place.cells, np.linalg.inv(np.array(model.cell.vectors))
     closed = zip(cells.shape, cells.periodic, cells.antiperiodic, strict=True)
     return {
         axis: np.exp(2j * np.pi * (model.coordinates @ reciprocal[:, axis]) / length)
@@ -57,7 +57,7 @@ def _waves(model):
 
 def _windings(model, active):
     """Return along which axes a cluster wraps, and the highest rank, by displacements."""
-    periods, beside = model._cells.windings(), [[] for _ in range(model.sites)]
+    periods, beside = model._place.cells.windings(), [[] for _ in range(model.sites)]
     for bond in np.flatnonzero(active):
         (u, v), far = model.edges[bond], periods[bond]
         beside[u].append((v, far))

@@ -199,7 +199,7 @@ def references_of(model):
         kind(*given, beta, model.seed, first + k, spins[k]) for k, beta in enumerate(model.beta)
     ]
     # A site of rows that are no multiples of 64 is a bit further on.
-    row, place = model._words_lattice.shape[-1], np.arange(model.sites)
+    row, place = model._layout.words.shape[-1], np.arange(model.sites)
     for reference in references:
         reference.bits = (place // row * (-(-row // 64) * 64) + place % row).tolist()
     return references

@@ -183,7 +183,7 @@ def test_trajectories_are_those_of_the_reference(device, name, case):
         name, shape, beta=0.6, **arguments, replicas=2, first_replica=3, seed=2**40, device=device
     )
     references = references_of(model)
-    clusters, rules = UPDATES if model._edges is not None else RULES, RULES
+    clusters, rules = UPDATES if model._layout.edges is not None else RULES, RULES
     if case == "plain":
         clusters = rules = RULES[1:]  # Metropolis' rule goes by words there
     for update in (*clusters, *rules):

@@ -99,7 +99,7 @@ def test_trajectories_are_those_of_the_reference(device, name, place):
     shape, arguments = LATTICES[place]
     drawn = {"replicas": 2, "first_replica": 3, "seed": 2**40 + 7}
     model = make(name, shape, **arguments, **drawn, device=device)
-    edges = model._edges
+    edges = model._layout.edges
     couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
     kind, spins, unit = kind_of(model), raw(model), edges.scale / WHOLE
     references = [

@@ -353,10 +353,10 @@ class Step(Update[Measured]):
 
 
 class Thermal(Simulated[Measured]):
-    """A model with `_betas` of replicas, which times `_largest` coupling are below `_most`."""
+    """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
 
     _most: ClassVar[float] = inf
-    _largest = 1.0
+    _strongest = 1.0
 
     _given_betas: Floats  # the first ones: exchanges change those of the state
 
@@ -421,7 +421,8 @@ class Thermal(Simulated[Measured]):
             beta = self._critical_beta()
         betas = one_each(name, beta, self.replicas)
         with np.errstate(over="ignore"):
-            allowed = (betas >= 0) & (betas < inf) & (betas * self._largest < self._most)
+            weak = betas * abs(self._strongest) < self._most if self._most < inf else True
+            allowed = (betas >= 0) & (betas < inf) & weak
         if not allowed.all():
             wanted = "be finite, and not negative"
             if self._most < inf:

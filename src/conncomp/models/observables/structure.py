@@ -47,7 +47,7 @@ class Structure:
             )
         vectors, (_, kind, rows) = place.vectors(), model._held_spins()
         # Engines of words have the squares of clusters themselves.
-        zero = clusters and bool(kind.components) and model._edges is not None
+        zero = clusters and bool(kind.components) and model._layout.edges is not None
         places = np.array(cell.sites) @ np.linalg.inv(vectors)
         waves = waves_of(cells.shape, axes, places, zero)
         self._model = model

@@ -71,12 +71,27 @@ def _engines_on(device: str) -> Engines:
     return Engines(*found, edge_spins.EdgeLabels, structure.StructureSums)
 
 
+class Layout(NamedTuple):
+    """Where the spins of a model lie, and which engine has them.
+
+    Measurements read the `lattice`. Words of bits are of the rows of `words`. On `edges` spins are
+    of a `kind`; without, `engine` is the class of an engine, and what it is made with. A record has
+    so many `fields`. All bonds have the coupling `strongest`, or no bond and field a stronger one.
+    """
+
+    lattice: Any
+    words: Lattice
+    kind: SpinKind
+    fields: int
+    strongest: float
+    edges: EdgeBonds | None = None
+    engine: tuple[Any, ...] = ()
+
+
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says, and that updates change.
 
-    It has the kinds `_updates`. On any edges it has `_edges`, None where `_lattice_engine` takes
-    the model, `_edge_kind` of spins, and `_edge_gain`, how many couplings a satisfied bond gains.
-    Words of bits are of the rows of `_words_lattice`.
+    It has the kinds `_updates`, and `_edge_gain`, how many couplings a satisfied bond gains.
     """
 
     _changing, _memory = ("betas", "now"), ("_local", "_strong")
@@ -90,9 +105,6 @@ class SpinModel(Thermal[Measured]):
     lattice: Any
     _engine: SpinEngine
     _field: Any
-    _edges: EdgeBonds | None
-    _edge_kind: SpinKind
-    _words_lattice: Lattice
 
     def __init__(
         self,
@@ -119,14 +131,16 @@ class SpinModel(Thermal[Measured]):
         self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
-        self._join_sites(fields)
+        self._layout = layout = self._lay_out(fields)
+        self.lattice, self._record_length = layout.lattice, layout.fields
+        self._strongest = layout.strongest
         self._state.betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
         self._state.now = self._first_spins(start)
 
     @abstractmethod
-    def _join_sites(self, fields: Any) -> None:
-        """Make `_edges`, `lattice` and `_words_lattice`."""
+    def _lay_out(self, fields: Any) -> Layout:
+        """Return where the spins lie, given the field of each site, or None."""
 
     def _first_spins(self, start: str | ArrayLike) -> Any:
         if not isinstance(start, str):
@@ -163,14 +177,14 @@ class SpinModel(Thermal[Measured]):
             As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
             of their own, in a field, and of `Clock` and `ON`: ``(*replicas, bonds)``, as `edges`.
         """
-        if self._edges is None:
+        if self._layout.edges is None:
             planes = self._planes_of_bonds()
             return planes[:, 0] if self._single else planes
         active = self._engine.bonds(self._state.now, self.updates + 1, self._strengths())
         return self._of_replicas(active.astype(bool))
 
     def _labels(self, **how: Any) -> Any:
-        if self._edges is None and self._labels_by_axis:
+        if self._layout.edges is None and self._labels_by_axis:
             closed, batch_axes = self.lattice.periodic, self._batch_axes
             return label_bonds(self.bonds(), periodic=closed, batch_axes=batch_axes, **how)
         bonds = self.bonds().reshape(self.replicas, -1)
@@ -352,16 +366,13 @@ class SpinModel(Thermal[Measured]):
         if update in LOCAL:
             name = "clusters" if clusters else "wrapping"
             raise ValueError(f'{name}=True is not for update="{update}", which has none')
-        if clusters and self._edges is not None and self._edges.fields is not None:
+        edges = self._layout.edges
+        if clusters and edges is not None and edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
 
     @property
     def _engines(self) -> Engines:
         return _engines_on(self.device)
-
-    @abstractmethod
-    def _lattice_engine(self) -> SpinEngine:
-        """Return the engine of a model that has no `_edges`."""
 
     @abstractmethod
     def _no_spins(self) -> Any:
@@ -380,11 +391,11 @@ class SpinModel(Thermal[Measured]):
 
     @abstractmethod
     def _new_strengths(self) -> Any:
-        """Return by what the engine of a model that has no `_edges` draws bonds."""
+        """Return by what the engine of a model without edges draws bonds."""
 
     @abstractmethod
     def _all_bonds(self) -> EdgeBonds:
-        """Return the bonds of a model that has no `_edges`, in words if its spins are."""
+        """Return the bonds of a model without edges, in words if its spins are."""
 
     @abstractmethod
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
@@ -392,12 +403,12 @@ class SpinModel(Thermal[Measured]):
 
     def _described(self) -> dict[str, Any]:
         """Return parameters; of couplings and fields that are no numbers the digest tells."""
-        if self._edges is None:
+        if self._layout.edges is None:
             lattice = {name: list(getattr(self.lattice, name)) for name in ("shape", "periodic")}
             return {**lattice, "coupling": self.coupling}
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
-        return {**self._place.described(), **known, "bonds": digest_of(self._edges)}
+        return {**self._place.described(), **known, "bonds": digest_of(self._layout.edges)}
 
     def _critical_beta(self) -> float:
         coupling, place = self.coupling, self._place
@@ -424,8 +435,8 @@ class SpinModel(Thermal[Measured]):
     def _prepare(self) -> None:
         self._local: Any = None
         self._strong: Any = None, None
-        edges = self._edges
-        self._engine = self._lattice_engine() if edges is None else self._edge_engine(edges)
+        edges, made = self._layout.edges, self._layout.engine
+        self._engine = self._new_engine(*made) if edges is None else self._edge_engine(edges)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._state.next = self._no_spins()
 
@@ -434,13 +445,13 @@ class SpinModel(Thermal[Measured]):
 
     def _edge_engine(self, bonds: EdgeBonds) -> SpinEngine:
         classes = cache(partial(places.classes_of, bonds))
-        made = bonds, self._edge_kind, logarithm_table(), classes
+        made = bonds, self._layout.kind, logarithm_table(), classes
         return self._new_engine(self._engines.edges, *made)
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine of local updates, which is one of edges, and temperatures for it."""
-        if self._edges is not None:
-            return self._engine, self._temperatures(self._edges)
+        if self._layout.edges is not None:
+            return self._engine, self._temperatures(self._layout.edges)
         if self._local is None:
             bonds = self._all_bonds()
             self._local = bonds, self._edge_engine(bonds)
@@ -451,8 +462,8 @@ class SpinModel(Thermal[Measured]):
         """Return by what bonds are drawn in each replica, made once for the same temperatures."""
         betas, strengths = self._strong
         if betas is not self._state.betas:
-            of_edges = self._edges is not None
-            strengths = self._temperatures(self._edges) if of_edges else self._new_strengths()
+            edges = self._layout.edges
+            strengths = self._new_strengths() if edges is None else self._temperatures(edges)
             self._strong = self._state.betas, strengths
         return strengths
 
@@ -465,14 +476,13 @@ class SpinModel(Thermal[Measured]):
     def _planes_of_bonds(self) -> Any:
         """Return which bonds the next update makes active, by planes of words: bool."""
         words = self._engine.bonds(self._state.now, self.updates + 1, self._strengths())
-        return unpack_planes(self._engine.xp, self._words_lattice, words)
+        return unpack_planes(self._engine.xp, self._layout.words, words)
 
 
 class ClusterModel(SpinModel[Measurements]):
     """A model whose spins are words of states."""
 
     _series_class: ClassVar[type[Measurements]]
-    _described_spins: str  # as errors call the spins of a replica
 
     def wolff(
         self,
@@ -516,28 +526,27 @@ class ClusterModel(SpinModel[Measurements]):
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays
         checked = self._check_betas("the state's beta", betas)
-        check_words(self._words_lattice, self._state.next.shape, words)
+        check_words(self._layout.words, self._state.next.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
     def _read(self, records: Integers, *measured: bool, ladders: Any = None) -> Measurements:
-        strongest = float(self.coupling) if self._edges is None else self._edges.scale
-        return self._series_class(records, self.lattice, strongest, *(measured or Measures()))
+        held = self.lattice, self._strongest
+        return self._series_class(records, *held, *(measured or Measures()))
 
     def _energy_unit(self) -> float:
         return -self._gain
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._state.now, STATES, self._words_lattice
+        return self._state.now, STATES, self._layout.words
 
     @property
     def _gain(self) -> float:
-        """How much lower the energy of a satisfied bond is; with `_edges` of one of `WHOLE`."""
-        if self._edges is not None:
-            return self._edge_gain * self._edges.scale / WHOLE
-        return self._edge_gain * abs(float(self.coupling))
+        """How much lower the energy of a satisfied bond is; on edges of one of `WHOLE`."""
+        unit = 1 if self._layout.edges is None else WHOLE
+        return self._edge_gain * abs(self._strongest) / unit
 
     def _all_bonds(self) -> EdgeBonds:
-        lattice = self._words_lattice
+        lattice = self._layout.words
         return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
@@ -545,17 +554,22 @@ class ClusterModel(SpinModel[Measurements]):
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         engine = self._engine
-        if self._edges is None and rule in engine.rules:  # by words, 64 sites at once
+        if self._layout.edges is None and rule in engine.rules:  # by words, 64 sites at once
             taken = acceptances(self._state.betas, self._gain, self.lattice)
             return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 
+    @property
+    @abstractmethod
+    def _described_spins(self) -> str:
+        """What errors call the spins of a replica."""
+
     def _no_spins(self) -> Any:
-        lattice = self._words_lattice
+        lattice = self._layout.words
         return self._zeros(self._described_spins, *lattice.words_of(self.replicas, lattice.planes))
 
     def _held(self, given: Any) -> Any:
-        xp, lattice = self._engine.xp, self._words_lattice
+        xp, lattice = self._engine.xp, self._layout.words
         batch = given.shape[: given.ndim - len(self._place.shape)]
         spins = xp.asarray(given).reshape(*batch, *lattice.shape)
         spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))

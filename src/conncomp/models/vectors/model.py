@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arrays import placed
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
-from conncomp.kernels.updates import SpinEngine
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
 from conncomp.models._arguments import check_start
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
-from conncomp.models.spins.model import SpinModel
+from conncomp.models.spins.model import Layout, SpinModel
 from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
 
@@ -47,21 +46,21 @@ class VectorModel(SpinModel[VectorMeasurements]):
     _most, _reflects = MOST_STRENGTH, True
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
+    _edge_kind: SpinKind
     _states = 2  # of each spin: see `EdgeBonds`
     _states_of_vectors = 0  # what `as_vectors` has to know of spins, 0 if nothing
     _most_sites = (1 << 31) - 1
 
-    def _join_sites(self, fields: Any) -> None:
+    def _lay_out(self, fields: Any) -> Layout:
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
         of_words = places.in_words(self._place, self.coupling, 2) if plain else None
-        self._edges = self._all_bonds(fields) if of_words is None else None
-        self.lattice = self._edges if of_words is None else of_words
-        self._words_lattice, bonds = self.lattice, self._edges
-        self._record_length = FIELDS if bonds is None else COUNTS + self._edge_kind.components
-        # The coupling of all bonds, or what the strongest one has.
-        self._energy_scale = float(self.coupling) if bonds is None else bonds.scale
-        self._largest = abs(self._energy_scale)
+        if of_words is not None:
+            engine = self._engines.vectors, of_words, self._kind, self.coupling < 0
+            of_sites = of_words, of_words, self._edge_kind, FIELDS, float(self.coupling)
+            return Layout(*of_sites, engine=engine)
+        edges, length = self._all_bonds(fields), COUNTS + self._edge_kind.components
+        return Layout(edges, edges.of_sites, self._edge_kind, length, edges.scale, edges)
 
     @property
     def spins(self) -> Any:
@@ -87,10 +86,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         """
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
-    def _lattice_engine(self) -> SpinEngine:
-        made = self.lattice, self._kind, self.coupling < 0
-        return self._new_engine(self._engines.vectors, *made)
-
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
         shape, dtype = self._state.next.shape, self._edge_kind.dtype
@@ -114,13 +109,13 @@ class VectorModel(SpinModel[VectorMeasurements]):
         self, records: Integers, clusters: bool = False, *_: bool, ladders: Any = None
     ) -> VectorMeasurements:
         kind: Any = self._kind
-        if self._edges is not None:
+        if self._layout.edges is not None:
             kind = self._edge_kind._replace(components=self._components)
         beta = self.beta if ladders is None else self._state.betas[ladders[0]]
-        return VectorMeasurements(records, self.lattice, kind, self._energy_scale, beta, clusters)
+        return VectorMeasurements(records, self.lattice, kind, self._strongest, beta, clusters)
 
     def _energy_unit(self) -> float:
-        return -self._energy_scale / (1 << MEASURE_BITS)
+        return -self._strongest / (1 << MEASURE_BITS)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
@@ -145,7 +140,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
         sites = (self.sites,) if width == 1 else (self.sites, width)
-        shape = self.replicas, *(self.lattice.shape if self._edges is None else sites)
+        shape = self.replicas, *(self.lattice.shape if self._layout.edges is None else sites)
         return self._zeros(f"the spins of {self._place.shape}", shape, dtype)
 
     def _cold_spin(self) -> Any:
