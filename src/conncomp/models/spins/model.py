@@ -91,12 +91,12 @@ class Layout(NamedTuple):
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says, and that updates change.
 
-    It has the kinds `_updates`, and `_edge_gain`, how many couplings a satisfied bond gains.
+    It has the kinds `_updates`, and `_gain`, how many couplings a satisfied bond gains.
     """
 
     _changing, _memory = ("betas", "now"), ("_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
-    _edge_gain: ClassVar[float] = 2.0
+    _gain: ClassVar[float] = 2.0
     _default_lattice: ClassVar[str | None] = None  # which is hypercubic
     _most_sites: ClassVar[float] = inf
     _labels_by_axis: ClassVar[bool] = True
@@ -350,8 +350,8 @@ class SpinModel(Thermal[Measured]):
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
         made: Update[Measured]
         if update in LOCAL:
-            engine, temperatures = self._local_engine(update)
-            by_engine: Any = {"offering": engine, "temperatures": temperatures}
+            engine, strengths = self._local_engine(update)
+            by_engine: Any = {"offering": engine, "strengths": strengths}
             made = LocalUpdate(self, options, state=self._state, **by_engine)
         else:
             measured = Measures(sizes, chosen is None or sizes or own, own)
@@ -449,28 +449,28 @@ class SpinModel(Thermal[Measured]):
         return self._new_engine(self._engines.edges, *made)
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
-        """Return the engine of local updates, which is one of edges, and temperatures for it."""
+        """Return the engine of local updates, which is one of edges, and strengths for it."""
         if self._layout.edges is not None:
-            return self._engine, self._temperatures(self._layout.edges)
+            return self._engine, self._strengths_on(self._layout.edges)
         if self._local is None:
             bonds = self._all_bonds()
             self._local = bonds, self._edge_engine(bonds)
         bonds, engine = self._local
-        return engine, self._temperatures(bonds)
+        return engine, self._strengths_on(bonds)
 
     def _strengths(self) -> Any:
         """Return by what bonds are drawn in each replica, made once for the same temperatures."""
         betas, strengths = self._strong
         if betas is not self._state.betas:
             edges = self._layout.edges
-            strengths = self._new_strengths() if edges is None else self._temperatures(edges)
+            strengths = self._new_strengths() if edges is None else self._strengths_on(edges)
             self._strong = self._state.betas, strengths
         return strengths
 
-    def _temperatures(self, edges: Any) -> Any:
-        """Return the temperatures of replicas in units of the strongest bond."""
+    def _strengths_on(self, edges: Any) -> Any:
+        """Return a ``GlassTemperature`` of each replica, in units of the strongest bond."""
         with np.errstate(over="ignore"):
-            betas = self._state.betas * (edges.scale * self._edge_gain / 2)
+            betas = self._state.betas * (edges.scale * self._gain / 2)
         return self._engine.xp.asarray(temperature_factors(betas, np.full(len(betas), UNIT_BITS)))
 
     def _planes_of_bonds(self) -> Any:
@@ -534,28 +534,23 @@ class ClusterModel(SpinModel[Measurements]):
         return self._series_class(records, *held, *(measured or Measures()))
 
     def _energy_unit(self) -> float:
-        return -self._gain
+        unit = 1 if self._layout.edges is None else WHOLE
+        return -self._gain * abs(self._strongest) / unit
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._state.now, STATES, self._layout.words
-
-    @property
-    def _gain(self) -> float:
-        """How much lower the energy of a satisfied bond is; on edges of one of `WHOLE`."""
-        unit = 1 if self._layout.edges is None else WHOLE
-        return self._edge_gain * abs(self._strongest) / unit
 
     def _all_bonds(self) -> EdgeBonds:
         lattice = self._layout.words
         return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
-        return self._engine.xp.asarray(bond_probabilities(self._state.betas, self._gain))
+        return self._engine.xp.asarray(bond_probabilities(self._state.betas, -self._energy_unit()))
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         engine = self._engine
         if self._layout.edges is None and rule in engine.rules:  # by words, 64 sites at once
-            taken = acceptances(self._state.betas, self._gain, self.lattice)
+            taken = acceptances(self._state.betas, -self._energy_unit(), self.lattice)
             return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 

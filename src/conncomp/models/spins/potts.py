@@ -98,7 +98,7 @@ class Potts(ClusterModel):
     200
     """
 
-    _name, _edge_gain, _updates = "Potts", 1.0, UPDATES
+    _name, _gain, _updates = "Potts", 1.0, UPDATES
     _series_class = Measurements
 
     def __init__(

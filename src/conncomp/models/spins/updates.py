@@ -70,7 +70,7 @@ class LocalUpdate(Update[Any]):
 
     state: State
     offering: Any
-    temperatures: Any
+    strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
@@ -78,7 +78,7 @@ class LocalUpdate(Update[Any]):
         if record is not None:
             engine.count(state.now, record)
         rule = self.options["update"]
-        self.offering.offer(state.now, state.next, number, self.temperatures, rule)
+        self.offering.offer(state.now, state.next, number, self.strengths, rule)
         state.take_next(number)
 
 
