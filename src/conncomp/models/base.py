@@ -352,6 +352,27 @@ class Step(Update[Measured]):
         self.model._advance(number, **self.makes)
 
 
+def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
+    """Return the name and value of that which is given; "critical" if neither is."""
+    if temperature is not None and beta is not None:
+        raise ValueError("temperature and beta exclude each other; give one of them")
+    name, given = ("temperature", temperature) if beta is None else ("beta", beta)
+    given = "critical" if given is None else given
+    if isinstance(given, str):
+        check_choice(name, given, ("critical",))
+    return name, given
+
+
+def inverses_of(name: str, value: Any, replicas: int) -> tuple[Floats, Floats]:
+    """Return a finite number above 0 for each replica, and its inverse."""
+    numbers = one_each(name, value, replicas)
+    with np.errstate(divide="ignore", over="ignore"):
+        inverses = 1 / numbers
+    if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
+        raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
+    return numbers, inverses
+
+
 class Thermal(Simulated[Measured]):
     """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
 
@@ -400,19 +421,10 @@ class Thermal(Simulated[Measured]):
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         """Return an inverse temperature for each replica: one of both is given, or neither."""
-        if temperature is not None and beta is not None:
-            raise ValueError("temperature and beta exclude each other; give one of them")
-        if beta is not None:
-            return self._check_betas("beta", beta)
-        if temperature is None or isinstance(temperature, str):
-            given = "critical" if temperature is None else temperature
-            check_choice("temperature", given, ("critical",))
-            return self._check_betas("beta", "critical")
-        temperatures = one_each("temperature", temperature, self.replicas)
-        with np.errstate(divide="ignore", over="ignore"):
-            betas = 1 / temperatures
-        if not ((temperatures > 0) & np.isfinite(temperatures) & np.isfinite(betas)).all():
-            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
+        name, given = temperature_or_beta(temperature, beta)
+        if name == "beta" or isinstance(given, str):
+            return self._check_betas("beta", given)
+        _, betas = inverses_of(name, given, self.replicas)
         return self._check_betas("the inverse of temperature", betas)
 
     def _check_betas(self, name: str, beta: Any) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import floor, inf, prod
+from math import floor, prod
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from conncomp.models._arguments import (
     one_each,
 )
 from conncomp.models._probabilities import exchange_digits
-from conncomp.models.base import Simulated
+from conncomp.models.base import Simulated, inverses_of, temperature_or_beta
 from conncomp.models.kawasaki import cpu
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
@@ -306,19 +306,12 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
 
     def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
         """Return a temperature for each replica: one of both is given, or neither."""
-        if temperature is not None and beta is not None:
-            raise ValueError("temperature and beta exclude each other; give one of them")
-        name, given = ("temperature", temperature) if beta is None else ("beta", beta)
-        if given is None or isinstance(given, str):
-            check_choice(name, "critical" if given is None else given, ("critical",))
+        name, given = temperature_or_beta(temperature, beta)
+        if isinstance(given, str):
             critical = self.coupling * self.critical_temperature(self.lattice.kind)
             return np.full(self.replicas, critical)
-        numbers = one_each(name, given, self.replicas)
-        with np.errstate(divide="ignore", over="ignore"):
-            inverses = 1 / numbers
-        if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
-            raise ValueError(f"{name}={shown(given)} must be above 0, and finite")
-        return numbers if beta is None else inverses
+        numbers, inverses = inverses_of(name, given, self.replicas)
+        return numbers if name == "temperature" else inverses
 
     def _check_fractions(self, fraction: Any) -> Integers:
         """Return how many spins of each replica are up."""
