@@ -226,10 +226,6 @@ class Simulated(ABC, Generic[Measured]):
     def _engine(self) -> Any:
         return self._state.engine
 
-    @_engine.setter
-    def _engine(self, engine: Any) -> None:
-        self._state.made = engine
-
     @abstractmethod
     def _described(self) -> dict[str, Any]:
         """Return the parameters of this model but for what all have, as values that JSON has."""
@@ -239,7 +235,7 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make `_engine` by `_new_engine`, and what it reads and writes but for the state."""
+        """Make the engine of the state by `_new_engine`, and all that `_memory` names."""
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""

@@ -242,7 +242,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(_engine_on(self.device), self.lattice)
+        self._state.made = self._new_engine(_engine_on(self.device), self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)

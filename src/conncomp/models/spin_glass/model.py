@@ -300,7 +300,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
         made = self._replicas_of, self.update, self._acting
-        self._engine = self._new_engine(_engine_on(self.device), *made)
+        self._state.made = self._new_engine(_engine_on(self.device), *made)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)

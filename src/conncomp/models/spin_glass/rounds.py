@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.base import Update
+from conncomp.models.base import Step, Update
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.tempering import LEVEL, exchange, places_as_given
@@ -170,10 +169,7 @@ class GlassRound(Update[GlassMeasurements]):
 
     def present(self) -> Integers:
         """Return what is counted of the present state, in the order of replicas."""
-        record = self.model.new_records(1)[0]
-        self.model._measure(record)
-        present: Integers = on_host(record)
-        return present
+        return Step(self.model, {}).present()
 
     def measure(self, record: Integers) -> None:
         """Measure the present state into a record, in the order of temperatures."""

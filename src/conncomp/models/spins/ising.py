@@ -113,6 +113,7 @@ class Ising(ClusterModel):
     """
 
     _name, _series_class = "Ising", IsingMeasurements
+    _described_spins = "the spins of {0.sites} sites"
     _place: Any
     _labels_by_axis, _default_lattice = False, "square"
 
@@ -127,10 +128,6 @@ class Ising(ClusterModel):
             return Layout(cells, *of_sites, engine=(self._engines.cells, cells))
         edges = place.bonds(self.coupling, fields)
         return Layout(edges, edges.of_sites, UP_DOWN, length, edges.scale, edges)
-
-    @property
-    def _described_spins(self) -> str:
-        return f"the spins of {self.sites} sites"
 
     @property
     def cell(self) -> UnitCell:

@@ -340,7 +340,7 @@ class SpinModel(Thermal[Measured]):
         options: dict[str, Any] = {"update": update, "clusters": sizes}
         if not self._reflects:
             options["wrapping"] = own
-        chosen = None
+        chosen, state = None, self._state
         if update == "few-cluster":
             chosen = check_tile(tile, p_flip, self.lattice.shape)
             options |= {"tile": list(chosen.tile), "p_flip": float(p_flip)}
@@ -350,13 +350,14 @@ class SpinModel(Thermal[Measured]):
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
         made: Update[Measured]
         if update in LOCAL:
-            engine, strengths = self._local_engine(update)
-            by_engine: Any = {"offering": engine, "strengths": strengths}
-            made = LocalUpdate(self, options, state=self._state, **by_engine)
+            engine, drawn = self._local_engine(update)
+            made = LocalUpdate(self, options, state=state, offering=engine, strengths=drawn)
         else:
             measured = Measures(sizes, chosen is None or sizes or own, own)
-            drawn: Any = {"measured": measured, "chosen": chosen, "strengths": self._strengths()}
-            made = ClusterUpdate(self, options, state=self._state, **drawn)
+            drawn = self._strengths()
+            made = ClusterUpdate(
+                self, options, state=state, measured=measured, chosen=chosen, strengths=drawn
+            )
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
         return made
@@ -436,7 +437,8 @@ class SpinModel(Thermal[Measured]):
         self._local: Any = None
         self._strong: Any = None, None
         edges, made = self._layout.edges, self._layout.engine
-        self._engine = self._new_engine(*made) if edges is None else self._edge_engine(edges)
+        engine = self._new_engine(*made) if edges is None else self._edge_engine(edges)
+        self._state.made = engine
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._state.next = self._no_spins()
 
@@ -483,6 +485,7 @@ class ClusterModel(SpinModel[Measurements]):
     """A model whose spins are words of states."""
 
     _series_class: ClassVar[type[Measurements]]
+    _described_spins: ClassVar[str]  # as errors call the spins of a replica, by where sites lie
 
     def wolff(
         self,
@@ -554,14 +557,10 @@ class ClusterModel(SpinModel[Measurements]):
             return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 
-    @property
-    @abstractmethod
-    def _described_spins(self) -> str:
-        """What errors call the spins of a replica."""
-
     def _no_spins(self) -> Any:
-        lattice = self._layout.words
-        return self._zeros(self._described_spins, *lattice.words_of(self.replicas, lattice.planes))
+        words = self._layout.words
+        what = self._described_spins.format(self._place, words.states)
+        return self._zeros(what, *words.words_of(self.replicas, words.planes))
 
     def _held(self, given: Any) -> Any:
         xp, lattice = self._engine.xp, self._layout.words

@@ -99,7 +99,7 @@ class Potts(ClusterModel):
     """
 
     _name, _gain, _updates = "Potts", 1.0, UPDATES
-    _series_class = Measurements
+    _series_class, _described_spins = Measurements, "the spins of shape={0.shape} with q={1}"
 
     def __init__(
         self,
@@ -142,10 +142,6 @@ class Potts(ClusterModel):
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
         kind = TWO_STATES if edges.is_mixed else STATES
         return Layout(edges, edges.of_sites, kind, length, edges.scale, edges)
-
-    @property
-    def _described_spins(self) -> str:
-        return f"the spins of shape={self._place.shape} with q={self._q}"
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         if temperature is None:
