@@ -285,7 +285,7 @@ class Simulated(ABC, Generic[Measured]):
 
 
 @dataclass
-class Update(Generic[Measured]):
+class Update:
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
     The model's `_read` gets what is `measured` besides records, and `_measure` `measures`. Kinds
@@ -316,27 +316,24 @@ class Update(Generic[Measured]):
         """Measure the present state into a record."""
         self.model._measure(record, **self.measures)
 
-    def present(self) -> Integers:
+    def present(self) -> Any:
         """Return a record of the present state, in main memory: (replicas, fields)."""
         record = self.new_records(1)[0]
         self.measure(record)
-        present: Integers = on_host(record)
-        return present
+        return on_host(record)
 
-    def read(self, records: Integers) -> Measured:
+    def read(self, records: Integers) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
         model = self.model
-        read: Measured = model._read(records[:, 0] if model._single else records, *self.measured)
-        return read
+        return model._read(records[:, 0] if model._single else records, *self.measured)
 
-    def of_ladders(self, records: Integers, ladders: Integers) -> Measured:
+    def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Return what records of `present` say, whose replicas are in the order of ladders."""
-        read: Measured = self.model._read(records, ladders=ladders)
-        return read
+        return self.model._read(records, ladders=ladders)
 
 
 @dataclass(kw_only=True)
-class Step(Update[Measured]):
+class Step(Update):
     """An update by `_advance` of the model, which gets `makes`."""
 
     makes: dict[str, Any] = field(default_factory=dict)

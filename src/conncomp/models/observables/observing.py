@@ -22,11 +22,11 @@ OBSERVABLES = {"structure": Structure, "helicity_modulus": Helicity, "vortices":
 _ALL: dict[str, Callable[[Any, bool], Any]] = {**OBSERVABLES, "wrapping": Wrapping}
 
 
-class Watched(Update[Any]):
+class Watched(Update):
     """A kind of updates that measures observables, asked for by these names, too."""
 
     def __init__(
-        self, model: Any, update: Update[Any], names: list[str], observables: list[Any]
+        self, model: Any, update: Update, names: list[str], observables: list[Any]
     ) -> None:
         super().__init__(model, dict(update.options))
         self._update, self._observables = update, observables

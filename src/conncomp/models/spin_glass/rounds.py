@@ -121,7 +121,7 @@ class GlassSeries(GlassMeasurements):
         return np.ascontiguousarray(self.records[:, : len(self.pair_beta), field]).view(np.float64)
 
 
-class GlassRound(Update[GlassMeasurements]):
+class GlassRound(Update):
     """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
     def __init__(self, model: Any, options: dict[str, Any]) -> None:
@@ -167,7 +167,7 @@ class GlassRound(Update[GlassMeasurements]):
         grid = ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2)
         return np.asarray(grid.reshape(-1), np.int64)
 
-    def present(self) -> Integers:
+    def present(self) -> Any:
         """Return what is counted of the present state, in the order of replicas."""
         return Step(self.model, {}).present()
 

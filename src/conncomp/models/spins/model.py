@@ -320,7 +320,8 @@ class SpinModel(Thermal[Measured]):
             return None
         records = made.new_records(len(numbers))
         make_updates(made, numbers, records)
-        return made.read(on_host(records))
+        series: Measured = made.read(on_host(records))
+        return series
 
     def _updater(
         self,
@@ -330,7 +331,7 @@ class SpinModel(Thermal[Measured]):
         observe: Any = (),
         tile: Any = None,
         p_flip: Any = None,
-    ) -> Update[Measured]:
+    ) -> Update:
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -348,7 +349,7 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        made: Update[Measured]
+        made: Update
         if update in LOCAL:
             engine, drawn = self._local_engine(update)
             made = LocalUpdate(self, options, state=state, offering=engine, strengths=drawn)

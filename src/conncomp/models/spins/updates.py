@@ -26,7 +26,7 @@ class Measures(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class ClusterUpdate(Update[Any]):
+class ClusterUpdate(Update):
     """Clusters take other states: all of them, or those of `chosen` sites."""
 
     state: State
@@ -65,7 +65,7 @@ class ClusterUpdate(Update[Any]):
 
 
 @dataclass(kw_only=True)
-class LocalUpdate(Update[Any]):
+class LocalUpdate(Update):
     """Each site in turn is offered another spin, by a rule of `LOCAL`, of an engine."""
 
     state: State
