@@ -47,7 +47,7 @@ class Clusters:
     def __init__(self, model: Any, place: OnLattice) -> None:
         self._model = model
         self.windings: NDArray[np.int32] | None = None
-        self._by_axis = model._layout.edges is None and isinstance(model.lattice, Lattice)
+        self._by_axis = isinstance(model.lattice, Lattice)
         if self._by_axis:
             return
         cells, self._of_words = place.cells, model._layout.edges is None
