@@ -154,7 +154,7 @@ class ReferenceCells(ReferenceEdges):
 
     def __init__(self, model, *drawn):
         cell, borders = model.cell, model.parameters()["periodic"]
-        shape, count = model._cells.shape, len(cell.sites)
+        shape, count = model._place.cells.shape, len(cell.sites)
         found = list(bonds_of_cells(cell, shape, borders))
         bonds = [(u, v, model.coupling * sign) for u, v, sign, _ in found]
         super().__init__(bonds, np.zeros(prod(shape) * count), *drawn)

@@ -158,7 +158,7 @@ def levels(shape, q, periodic=True):
 
 def bonds_of(model):
     """Return couplings and fields as the kernels have them, with their signs."""
-    edges = model._edges if model._edges is not None else model._all_bonds()
+    edges = model._layout.edges if model._layout.edges is not None else model._all_bonds()
     unit = edges.scale / WHOLE
     couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
     fields = np.zeros(model.sites) if edges.fields is None else edges.fields
@@ -204,8 +204,8 @@ class Exact:
 
         pairs = pair(self.states[:, u], self.states[:, v]) @ couplings
         self.energies = -(pairs + pair(self.states, 0) @ fields)
-        weights = np.exp(-model._betas[0] * (self.energies - self.energies.min()))
-        self.beta, self.weights = model._betas[0], weights / weights.sum()
+        weights = np.exp(-model._state.betas[0] * (self.energies - self.energies.min()))
+        self.beta, self.weights = model._state.betas[0], weights / weights.sum()
         self.mean = self.weights @ self.energies
 
     def number(self, states):
@@ -249,7 +249,7 @@ def of_vectors(model):
     for ends, coupling in zip(model.edges, bonds_of(model)[0], strict=True):
         u, v = sorted(ends.tolist())
         energy = energy - coupling * cosines[(0, 0) if u == v else (u, v)]
-    weights = np.exp(-model._betas[0] * (energy - energy.min()))
+    weights = np.exp(-model._state.betas[0] * (energy - energy.min()))
     weights *= of_t[:, None, None] * of_t[None, :, None] * of_w
     weights /= weights.sum()
     return (weights * energy).sum(), (weights * energy**2).sum()

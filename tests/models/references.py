@@ -32,7 +32,7 @@ def raw(model):
 def references_of(model):
     """Return a reference of each replica of a model, at its spins."""
     couplings, fields = bonds_of(model)
-    if isinstance(model, Ising) and model._edges is None:
+    if isinstance(model, Ising) and model._layout.edges is None:
         kind = partial(ReferenceCells, model)
     elif isinstance(model, (Ising, Potts)):
         kind = ReferenceEdges
@@ -41,7 +41,7 @@ def references_of(model):
             kind = partial(kind, model.lattice.states)
         ends = zip(*model.edges.T.tolist(), couplings.tolist(), strict=True)
         kind = partial(kind, list(ends), fields)
-    elif model._edges is None:
+    elif model._layout.edges is None:
         kind = partial(ReferenceVectors, model)
     else:
         own = {name: getattr(model, name) for name in ("q", "n") if hasattr(model, name)}
@@ -54,7 +54,7 @@ def references_of(model):
     ]
     if isinstance(model, (Ising, Potts)):
         # A site of rows that are no multiples of 64 is a bit further on.
-        row, place = model._words_lattice.shape[-1], np.arange(model.sites)
+        row, place = model._layout.words.shape[-1], np.arange(model.sites)
         for reference in references:
             reference.bits = (place // row * (-(-row // 64) * 64) + place % row).tolist()
     return references

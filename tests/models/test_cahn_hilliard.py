@@ -329,8 +329,8 @@ def test_field_of_one_phase_has_no_domains_of_the_other():
 
 def test_a_field_that_leaves_all_bounds_is_told():
     model = CahnHilliard((8, 8))
-    model._field[0, 2, 3:5] = math.nan
-    model._field[0, 0, 0] = math.inf
+    model._state.now[0, 2, 3:5] = math.nan
+    model._state.now[0, 0, 0] = math.inf
     records = model.new_records(1)
     model._measure(records[0], 0.0)
     assert records[0, 0, OUTSIDE] > 0

@@ -40,18 +40,18 @@ def test_a_number_is_compared_in_all_of_its_digits(device, shape, periodic):
         for more in 0, 1:
             probability = numbers[site] + np.uint64(more)
             acceptance = xp.full((1, 2 * len(shape) + 1), probability)
-            engine.offer(model._spins, model._new_spins, 1, acceptance, "metropolis")
-            flipped = spins_of(model, model._new_spins) != before
+            engine.offer(model._state.now, model._state.next, 1, acceptance, "metropolis")
+            flipped = spins_of(model, model._state.next) != before
             np.testing.assert_array_equal(flipped, numbers < probability)
             assert flipped[site] == (more == 1)
 
 
 def spins_of(model, words=None):
     """Return the spins, or those that words are, one after the other on the host."""
-    held = model._spins
-    model._spins = held if words is None else words
+    held = model._state.now
+    model._state.now = held if words is None else words
     spins = model.spins
-    model._spins = held
+    model._state.now = held
     return (spins.get() if hasattr(spins, "get") else spins).ravel()
 
 

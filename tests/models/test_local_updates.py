@@ -174,7 +174,7 @@ def test_trajectories_are_those_of_the_reference(device, name, case):
     model = make(
         name, shape, beta=0.6, **arguments, replicas=2, first_replica=3, seed=2**40, device=device
     )
-    updates = (*(UPDATES if model._edges is not None else RULES), *RULES)
+    updates = (*(UPDATES if model._layout.edges is not None else RULES), *RULES)
     if case == "plain":
         updates = RULES[1:] * 2  # Metropolis' rule goes by words there
     check_updates(model, updates)

@@ -206,10 +206,10 @@ def test_goes_on_after_ctrl_c(tmp_path, path, same_model):
         if not same_model:
             model = new_model()
         engine = model._engine
-        model._engine = Interrupter(model, at)
+        model._state.made = Interrupter(model, at)
         with pytest.raises(KeyboardInterrupt):
             simulate(model, 60, **options)
-        model._engine = engine
+        model._state.made = engine
         interruptions += at - 1
         assert model.updates == interruptions
         with Checkpoint(path) as checkpoint:

@@ -211,12 +211,12 @@ def test_few_spins_are_in_detailed_balance(name, place, update):
 def _offer_first_class(model):
     """Offer the vertices of the first class alone."""
     engine, temperatures = model._local_engine("metropolis")
-    engine.offer(model._spins, model._new_spins, 10**6, temperatures, "metropolis")
+    engine.offer(model._state.now, model._state.next, 10**6, temperatures, "metropolis")
     arcs, order, bounds = engine._classes()
-    model._new_spins[...] = model._spins
+    model._state.next[...] = model._state.now
     drawn = 10**6, temperatures, logarithm_table(), RULES.index("metropolis")
-    engine._offer(model._new_spins, *drawn, *arcs, order, bounds[:2])
-    model._spins, model._new_spins = model._new_spins, model._spins
+    engine._offer(model._state.next, *drawn, *arcs, order, bounds[:2])
+    model._state.now, model._state.next = model._state.next, model._state.now
 
 
 def test_critical_points_of_clocks():

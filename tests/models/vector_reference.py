@@ -233,7 +233,7 @@ class ReferenceEdgeVectors(ReferenceMirrors):
     """
 
     def __init__(self, model, first, beta, seed, replica, spins):
-        edges = model._edges
+        edges = model._layout.edges
         couplings = [WHOLE] * edges.bonds if edges.couplings is None else edges.couplings.tolist()
         super().__init__(
             list(zip(*model.edges.T.tolist(), couplings, strict=True)), seed, replica, spins

@@ -57,6 +57,11 @@ class CellLattice(_Geometry):
         """The number of axes."""
         return len(self.shape)
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether different spins satisfy a bond."""
+        return self.negative or any(self.antiperiodic)
+
     @cached_property
     def of_sites(self) -> Lattice:
         """The lattice of sites, whose rows are words, with those of a cell side by side."""

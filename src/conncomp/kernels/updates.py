@@ -1,9 +1,9 @@
-"""What the engines of models are asked for: which random numbers, and which clusters flip."""
+"""What the engines of models have on a CPU and on a GPU alike, and what they are asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Drawn(NamedTuple):
@@ -29,3 +29,42 @@ class Flips(NamedTuple):
     clusters: bool
     wrapping: bool = False
     watch: Callable[[Any], None] | None = None
+
+
+class Engine(Protocol):
+    """What makes the updates of a model on a device: arrays are of its library `xp`."""
+
+    xp: Any
+
+
+class SpinEngine(Engine, Protocol):
+    """What makes the updates of spins, and says what it can do.
+
+    `winds` is whether it measures how clusters wrap; `sweeps_one`, whether `sweeps` are faster for
+    a single update, too; `counts_apart`, whether `update` measures clusters alone, and `count` the
+    spins.
+    """
+
+    winds: bool
+    sweeps_one: bool
+    counts_apart: bool
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """By which ``offer(spins, new, step, strengths, rule)`` offers each site another spin."""
+
+    @property
+    def sweeps(self) -> Any:
+        """What makes many updates at once, or None."""
+
+    def start(self, spins: Any, /) -> None:
+        """Fill spins, which are 0, with random ones."""
+
+    def count(self, spins: Any, record: Any, /) -> None:
+        """Add what the spins tell to a record."""
+
+    def bonds(self, spins: Any, step: int, strengths: Any, /) -> Any:
+        """Return which bonds an update at this step makes active."""
+
+    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips, /) -> None:
+        """Fill `new` with the spins after an update of clusters."""

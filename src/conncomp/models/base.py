@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib import import_module
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import inf, prod
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +25,48 @@ from conncomp.models.protocol import (
     make_updates,
 )
 
+Made = TypeVar("Made")
+
+
+@dataclass
+class State:
+    """Where a model stands, as its updates read and write it, and the engine that makes these.
+
+    Replicas are in `now`, and an update writes those after it in `next`. It has the `number` of the
+    last one. `betas` are of a `Thermal`.
+    """
+
+    device: str
+    made: Any = None  # the engine
+    betas: Any = None
+    now: Any = None
+    next: Any = None
+    number: int = 0
+
+    @property
+    def engine(self) -> Any:
+        """The maker of updates; RuntimeError unless the GPU is current that the model lies on."""
+        if self.device == "cuda" and not self.made.gpu.is_current():
+            gpu = self.made.gpu.device
+            raise RuntimeError(
+                f"this model lies on GPU {gpu}, which was current when it was made, and another "
+                f"one is now; use it inside `with cupy.cuda.Device({gpu}):`"
+            )
+        return self.made
+
+    def take_next(self, number: int) -> None:
+        """Let those be now that the update of this number wrote: no signal comes between."""
+        self.now, self.next, self.number = self.next, self.now, number
+
 
 class Simulated(ABC, Generic[Measured]):
     """A model of replicas side by side, whose updates are a function of parameters and seed alone.
 
     A model is a folder with a class that inherits from this one, and says what differs:
 
-    - `_name`, for parameters and errors, and `_folder`, its package with ``cpu.py`` and
-      ``cuda.py``;
-    - `_changing`, the attributes with arrays that updates change, of which `_checked` returns those
-      of a state; and `_memory`, the other attributes that `_prepare` makes;
+    - `_name`, for parameters and errors;
+    - `_changing`, the fields of `State` with arrays that updates change, of which `_checked`
+      returns those of a state; and `_memory`, the attributes that `_prepare` makes;
     - `_described`, its parameters;
     - `_advance`, which makes an update, or an `updater` of its own where there are several kinds;
     - `_record_length`, `_measure` and `_read`: how a state becomes a record, and a record what
@@ -46,7 +79,6 @@ class Simulated(ABC, Generic[Measured]):
     """
 
     _name: ClassVar[str]
-    _folder: str | None
     _changing: ClassVar[tuple[str, ...]] = ()
     _memory: ClassVar[tuple[str, ...]] = ()
     _record_length: int  # how many integers a record of a replica has
@@ -59,8 +91,17 @@ class Simulated(ABC, Generic[Measured]):
         self._random = check_drawn(replicas, first_replica, seed)
         self.seed, self.first_replica, self.replicas = self._random
         self.device: str = choose_device(device, on_gpu(start), "start")
-        self.updates = 0
+        self._state = State(self.device)
         self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
+
+    @property
+    def updates(self) -> int:
+        """How many updates were made."""
+        return self._state.number
+
+    @updates.setter
+    def updates(self, number: int) -> None:
+        self._state.number = number
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has or arrays, with a value per replica."""
@@ -69,7 +110,7 @@ class Simulated(ABC, Generic[Measured]):
 
     def state(self) -> ModelState:
         """Return a copy of all that updates change, in main memory, which `restore` takes."""
-        arrays = tuple(host_copy(getattr(self, name)) for name in self._changing)
+        arrays = tuple(host_copy(getattr(self._state, name)) for name in self._changing)
         return ModelState(self.updates, arrays)
 
     def restore(self, state: ModelState) -> None:
@@ -94,16 +135,16 @@ class Simulated(ABC, Generic[Measured]):
         updates, given = check_state(state, f"a {self._name} model", len(self._changing))
         arrays = zip(self._changing, self._checked(given), strict=True)
         # In one step, so that no signal comes between them.
-        vars(self).update(arrays, updates=updates)
+        vars(self._state).update(arrays, number=updates)
 
     def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
-        made = {"_made_engine", "_observables", *self._changing, *self._memory}
+        made = {"_state", "_observables", *self._memory}
         return {name: value for name, value in vars(self).items() if name not in made}, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied
         vars(self).update(described)
-        self._observables = {}
+        self._state, self._observables = State(self.device), {}
         self._prepare()
         self.restore(state)
 
@@ -132,11 +173,11 @@ class Simulated(ABC, Generic[Measured]):
         >>> update.read(records).energy.shape
         (2,)
         """
-        return Step(self)
+        return Step(self, {})
 
     def new_records(self, n: int) -> Any:
         """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
-        return self._zero_records(check_range("n", n, 0, MOST_UPDATES))
+        return Step(self, {}).new_records(check_range("n", n, 0, MOST_UPDATES))
 
     def measure(self) -> Measured:
         """Return what can be measured of the present state without an update.
@@ -149,7 +190,7 @@ class Simulated(ABC, Generic[Measured]):
         >>> Potts((8, 8), start="cold", replicas=2).measure().energy
         array([-128., -128.])
         """
-        return self._read(self._present())
+        return self._measured()
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws, or the components of the present state.
@@ -183,19 +224,7 @@ class Simulated(ABC, Generic[Measured]):
 
     @property
     def _engine(self) -> Any:
-        """The maker of updates; RuntimeError unless the GPU is current that the model lies on."""
-        engine = self._made_engine
-        gpu = getattr(engine, "gpu", None)
-        if gpu is not None and not gpu.is_current():
-            raise RuntimeError(
-                f"this model lies on GPU {gpu.device}, which was current when it was made, and "
-                f"another one is now; use it inside `with cupy.cuda.Device({gpu.device}):`"
-            )
-        return engine
-
-    @_engine.setter
-    def _engine(self, engine: Any) -> None:
-        self._made_engine = engine
+        return self._state.engine
 
     @abstractmethod
     def _described(self) -> dict[str, Any]:
@@ -204,9 +233,9 @@ class Simulated(ABC, Generic[Measured]):
     def _labels(self, **how: Any) -> Any:
         raise NotImplementedError
 
+    @abstractmethod
     def _prepare(self) -> None:
-        """Make the engine, and what it reads and writes but for the state."""
-        self._engine = self._new_engine()
+        """Make the engine of the state by `_new_engine`, and all that `_memory` names."""
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""
@@ -230,14 +259,10 @@ class Simulated(ABC, Generic[Measured]):
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
 
-    def _new_engine(self, *arguments: Any, name: str = "Engine", folder: str = "") -> Any:
-        """Return what ``cpu.py``, or ``cuda.py`` for the current GPU, has by this name.
-
-        They lie in a folder, by default the model's.
-        """
-        module = import_module(f"{folder or self._folder}.{self.device}")
+    def _new_engine(self, made: Callable[..., Made], *arguments: Any) -> Made:
+        """Return an engine, made of its class for the model's device; of a GPU, the current one."""
         on_device = (current_gpu(),) if self.device == "cuda" else ()
-        return getattr(module, name)(*on_device, self._random, *arguments)
+        return made(*on_device, self._random, *arguments)
 
     def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
         """Return memory of zeros for the state of replicas, of which an update needs two."""
@@ -247,61 +272,118 @@ class Simulated(ABC, Generic[Measured]):
 
     def _next_updates(self, name: str, count: Any) -> range:
         """Return the numbers of so many updates, which an argument of this name asks for."""
-        checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
-        return range(self.updates + 1, self.updates + 1 + checked)
+        checked = check_range(name, count, 0, MOST_UPDATES - self._state.number)
+        return range(self._state.number + 1, self._state.number + 1 + checked)
 
-    def _zero_records(self, rows: int) -> Any:
-        return self._made_engine.xp.zeros((rows, self.replicas, self._record_length), np.int64)
-
-    def _present(self, *how: Any) -> Integers:
-        """Return a record of the present state, of each replica if there are several."""
-        record = self.new_records(1)[0]
-        self._measure(record, *how)
-        present: Integers = on_host(record)
-        return present[0] if self._single else present
+    def _measured(self, **how: Any) -> Measured:
+        """Return what is measured of the present state."""
+        return self._read(self._of_replicas(Step(self, {}, measures=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without its first axis, that of replicas, if there is a single one."""
         return array[0] if self._single else array
 
 
-class Step(Generic[Measured]):
-    """An update that measures the state, then makes a model advance, with arguments of JSON."""
+@dataclass
+class Update:
+    """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    def __init__(self, model: Simulated[Measured], measures: Any = None, makes: Any = None) -> None:
-        self._model, self._measures, self._makes = model, measures or {}, makes or {}
-        self.options = {**self._measures, **self._makes}
+    The model's `_read` gets what is `measured` besides records, and `_measure` `measures`. Kinds
+    that make several updates at once, up to `most`, have `sweep`.
+    """
+
+    model: Any
+    options: dict[str, Any]
+    measured: tuple[bool, ...] = ()
+    measures: dict[str, Any] = field(default_factory=dict)
+    fields: int = 0  # of a record, if it has others than the model's
+
+    @abstractmethod
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure into a record unless that is None."""
+
+    @property
+    def most(self) -> int:
+        """How many `sweep` makes at once."""
+        return 1
+
+    def new_records(self, n: int) -> Any:
+        """Return n records, all 0."""
+        model, fields = self.model, self.fields or self.model._record_length
+        return model._state.made.xp.zeros((n, model.replicas, fields), np.int64)
+
+    def measure(self, record: Any) -> None:
+        """Measure the present state into a record."""
+        self.model._measure(record, **self.measures)
+
+    def present(self) -> Any:
+        """Return a record of the present state, in main memory: (replicas, fields)."""
+        record = self.new_records(1)[0]
+        self.measure(record)
+        return on_host(record)
+
+    def read(self, records: Integers) -> Any:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        model = self.model
+        return model._read(records[:, 0] if model._single else records, *self.measured)
+
+    def of_ladders(self, records: Integers, ladders: Integers) -> Any:
+        """Return what records of `present` say, whose replicas are in the order of ladders."""
+        return self.model._read(records, ladders=ladders)
+
+
+@dataclass(kw_only=True)
+class Step(Update):
+    """An update by `_advance` of the model, which gets `makes`."""
+
+    makes: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         if record is not None:
-            self._model._measure(record, **self._measures)
-        self._model._advance(number, **self._makes)
+            self.measure(record)
+        self.model._advance(number, **self.makes)
 
-    def read(self, records: Integers) -> Measured:
-        """Return what was measured, of records of shape (rows, replicas, fields)."""
-        return self._model._read(records[:, 0] if self._model._single else records)
+
+def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
+    """Return the name and value of that which is given; "critical" if neither is."""
+    if temperature is not None and beta is not None:
+        raise ValueError("temperature and beta exclude each other; give one of them")
+    name, given = ("temperature", temperature) if beta is None else ("beta", beta)
+    given = "critical" if given is None else given
+    if isinstance(given, str):
+        check_choice(name, given, ("critical",))
+    return name, given
+
+
+def inverses_of(name: str, value: Any, replicas: int) -> tuple[Floats, Floats]:
+    """Return a finite number above 0 for each replica, and its inverse."""
+    numbers = one_each(name, value, replicas)
+    with np.errstate(divide="ignore", over="ignore"):
+        inverses = 1 / numbers
+    if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
+        raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
+    return numbers, inverses
 
 
 class Thermal(Simulated[Measured]):
-    """A model with `_betas` of replicas, which times `_largest` coupling are below `_most`."""
+    """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
 
     _most: ClassVar[float] = inf
-    _largest = 1.0
+    _strongest = 1.0
 
-    _betas: Floats
-    _given_betas: Floats  # the first ones: exchanges change the others
+    _given_betas: Floats  # the first ones: exchanges change those of the state
 
     @property
     def beta(self) -> float | Floats:
         """The inverse temperature, of each replica if there are several."""
-        return float(self._betas[0]) if self._single else self._betas.copy()
+        return float(self._state.betas[0]) if self._single else self._state.betas.copy()
 
     @property
     def temperature(self) -> float | Floats:
         """The temperature, of each replica if there are several; infinite where beta is 0."""
         with np.errstate(divide="ignore"):
-            temperatures = 1 / self._betas
+            temperatures = 1 / self._state.betas
         return float(temperatures[0]) if self._single else temperatures
 
     def energy(self) -> Any:
@@ -324,7 +406,7 @@ class Thermal(Simulated[Measured]):
 
     def _ladders(self) -> Integers:
         """Return which replicas exchange temperatures with each other, rows of ascending beta."""
-        return np.argsort(self._betas, kind="stable")[None, :]
+        return np.argsort(self._state.betas, kind="stable")[None, :]
 
     def _energy_unit(self) -> Any:
         """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
@@ -332,19 +414,10 @@ class Thermal(Simulated[Measured]):
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         """Return an inverse temperature for each replica: one of both is given, or neither."""
-        if temperature is not None and beta is not None:
-            raise ValueError("temperature and beta exclude each other; give one of them")
-        if beta is not None:
-            return self._check_betas("beta", beta)
-        if temperature is None or isinstance(temperature, str):
-            given = "critical" if temperature is None else temperature
-            check_choice("temperature", given, ("critical",))
-            return self._check_betas("beta", "critical")
-        temperatures = one_each("temperature", temperature, self.replicas)
-        with np.errstate(divide="ignore", over="ignore"):
-            betas = 1 / temperatures
-        if not ((temperatures > 0) & np.isfinite(temperatures) & np.isfinite(betas)).all():
-            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
+        name, given = temperature_or_beta(temperature, beta)
+        if name == "beta" or isinstance(given, str):
+            return self._check_betas("beta", given)
+        _, betas = inverses_of(name, given, self.replicas)
         return self._check_betas("the inverse of temperature", betas)
 
     def _check_betas(self, name: str, beta: Any) -> Floats:
@@ -353,7 +426,8 @@ class Thermal(Simulated[Measured]):
             beta = self._critical_beta()
         betas = one_each(name, beta, self.replicas)
         with np.errstate(over="ignore"):
-            allowed = (betas >= 0) & (betas < inf) & (betas * self._largest < self._most)
+            weak = betas * abs(self._strongest) < self._most if self._most < inf else True
+            allowed = (betas >= 0) & (betas < inf) & weak
         if not allowed.all():
             wanted = "be finite, and not negative"
             if self._most < inf:

@@ -127,20 +127,19 @@ def parallel_tempering(
         make_updates(change, range(model.updates + 1, model.updates + 1 + between))
         if watch is not None:
             watch(model)
-        ladders, present = model._ladders(), getattr(change, "present", model._present)()
+        ladders, present = model._ladders(), change.present()
         replicas[number] = ladders[:, places].reshape(-1)
         records.append(present[replicas[number]])
         pairs, exchanged = exchange(model, ladders, present[:, LEVEL], between)
         tried[pairs] += len(ladders)
         accepted[pairs] += exchanged.sum(axis=0)
     ladders = model._ladders()[:, places]
-    read: Any = model._read
-    series = getattr(change, "watched", lambda given: given)(read(np.stack(records), ladders))
+    series = change.of_ladders(np.stack(records), ladders)
     columns = np.argsort(places)
     both = np.sort([columns[:-1], columns[1:]], axis=0)
     with np.errstate(invalid="ignore"):
         acceptance = np.where(tried > 0, accepted / tried, nan)[np.lexsort(both[::-1])]
-    return Tempering(series, model._betas[ladders].reshape(-1), replicas, acceptance)
+    return Tempering(series, model._state.betas[ladders].reshape(-1), replicas, acceptance)
 
 
 def places_as_given(model: Thermal[Any]) -> Integers:
@@ -168,7 +167,7 @@ def exchange(
     last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
     """
     pairs = np.arange((model.updates // between + 1) % 2, ladders.shape[1] - 1, 2)
-    warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._betas
+    warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._state.betas
     unit = np.asarray(model._energy_unit())
     if unit.ndim > 0:
         unit = unit[ladders[:, :1]]  # one of a ladder
@@ -183,5 +182,5 @@ def exchange(
     betas = before.copy()
     betas[warmer[exchanged]] = before[colder[exchanged]]
     betas[colder[exchanged]] = before[warmer[exchanged]]
-    model._betas = betas
+    model._state.betas = betas
     return pairs, exchanged

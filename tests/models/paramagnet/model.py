@@ -11,14 +11,15 @@ from conncomp import label
 from conncomp.models import jackknife
 from conncomp.models._arguments import check_finite, check_shape
 from conncomp.models.base import Simulated
+from models.paramagnet.cpu import Engine
 from models.paramagnet.measurements import FIELDS, FieldSummary, Magnetisations
 
 
 class Paramagnet(Simulated[Magnetisations]):
     """Independent spins in a field h, in units of kT; an update draws all of them anew."""
 
-    _name, _folder = "Paramagnet", __package__
-    _changing = ("_spins",)
+    _name = "Paramagnet"
+    _changing = ("now",)
 
     def __init__(
         self,
@@ -32,16 +33,12 @@ class Paramagnet(Simulated[Magnetisations]):
         self._shape, self.h = check_shape(shape), check_finite("h", h)
         super().__init__(replicas, first_replica, seed, "cpu")
         self._prepare()
-        self._spins = np.zeros((self.replicas, *self._shape), np.uint8)
-
-    def measure(self) -> Magnetisations:
-        """Return the magnetisation and the number of components."""
-        return self._read(self._present())
+        self._state.now = np.zeros((self.replicas, *self._shape), np.uint8)
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the components of the spins that are up."""
         options: dict[str, Any] = {"numbering": numbering, "return_num": return_num}
-        spins = self._of_replicas(self._spins)
+        spins = self._of_replicas(self._state.now)
         return label(spins, connectivity=1, batch_axes=self._batch_axes, **options)
 
     @staticmethod
@@ -54,7 +51,7 @@ class Paramagnet(Simulated[Magnetisations]):
         return {"shape": list(self._shape), "h": self.h}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(1 / (1 + exp(-2 * self.h)))
+        self._state.made = self._new_engine(Engine, 1 / (1 + exp(-2 * self.h)))
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (spins,) = arrays
@@ -64,16 +61,16 @@ class Paramagnet(Simulated[Magnetisations]):
         return (spins.copy(),)
 
     def _advance(self, number: int) -> None:
-        drawn = np.empty_like(self._spins)
+        drawn = np.empty_like(self._state.now)
         self._engine.draw(number, drawn)
-        self._spins, self.updates = drawn, number
+        self._state.now, self._state.number = drawn, number
 
     @property
     def _record_length(self) -> int:
         return FIELDS
 
     def _measure(self, record: Any) -> None:
-        self._engine.count(self._spins, record)
+        self._engine.count(self._state.now, record)
 
     def _read(self, records: NDArray[np.int64]) -> Magnetisations:
         return Magnetisations(records, int(np.prod(self._shape)))

@@ -18,7 +18,7 @@ from conncomp.kernels.updates import Drawn
 class Engine:
     """Steps of the fields of replicas; coefficients are those of ``core/cahn_hilliard.h``."""
 
-    xp = np
+    xp: Any = np
     workspace = None
 
     def __init__(

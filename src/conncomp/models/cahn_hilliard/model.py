@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import placed
 from conncomp.kernels.field import OUTSIDE, FieldLattice
+from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_tuple,
     check_finite,
@@ -20,6 +21,7 @@ from conncomp.models._arguments import (
     check_start,
 )
 from conncomp.models.base import Simulated, Step
+from conncomp.models.cahn_hilliard import cpu
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.protocol import ModelUpdate
 
@@ -150,8 +152,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     (True, True)
     """
 
-    _name, _folder = "CahnHilliard", __package__
-    _changing, _memory = ("_field",), ("_after",)
+    _name = "CahnHilliard"
+    _changing = ("now",)
 
     def __init__(
         self,
@@ -190,12 +192,12 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         self.dt = self._check_dt(dt, largest)
         self.descent_limit = self._physics.descent_limit(self.dt)
         self._prepare()
-        self._field = self._no_field()
+        self._state.now = self._no_field()
         if given is None:
             scale = self._rounded(self.amplitude * ODD_SCALE)
-            self._engine.start(self._rounded(self.mean), scale, self._field)
+            self._engine.start(self._rounded(self.mean), scale, self._state.now)
         else:
-            self._field[...] = self._engine.xp.asarray(given)
+            self._state.now[...] = self._engine.xp.asarray(given)
 
     @staticmethod
     def stable_time_step(
@@ -233,7 +235,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     @property
     def field(self) -> Any:
         """The field: a copy, of shape ``(*replicas, *shape)``, in the library of the device."""
-        return self._of_replicas(self._field.copy())
+        return self._of_replicas(self._state.now.copy())
 
     @property
     def time(self) -> float:
@@ -264,7 +266,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         num : int, or array of int64, shape (replicas,)
             If `return_num`: how many components there are.
         """
-        field = self._of_replicas(self._field)
+        field = self._of_replicas(self._state.now)
         level = self._check_threshold(threshold)
         return self._engine.labels(level, field, connectivity, numbering, return_num)
 
@@ -278,7 +280,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         threshold : float, optional
             Cells above it are one phase, all others the other one; both have the same energy at 0.
         """
-        return self._read(self._present(threshold))
+        return self._measured(threshold=threshold)
 
     def updater(self, *, threshold: float = 0.0) -> ModelUpdate[DomainMeasurements]:
         """Return a `ModelUpdate`, a step with the threshold of `measure`.
@@ -290,10 +292,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         {'threshold': 0.1}
         """
         self._check_threshold(threshold)
-        return Step(self, {"threshold": float(threshold)})
-
-    _field: Any
-    _after: Any
+        options = {"threshold": float(threshold)}
+        return Step(self, options, measures=options)
 
     def _described(self) -> dict[str, Any]:
         of_physics = {name: getattr(self._physics, name) for name in PARAMETERS}
@@ -302,15 +302,16 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice, self.dtype, self._coefficients())
-        self._after = self._no_field()
+        made = self.lattice, self.dtype, self._coefficients()
+        self._state.made = self._new_engine(_engine_on(self.device), *made)
+        self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (field,) = arrays
-        if field.shape != self._after.shape or field.dtype != self.dtype:
+        if field.shape != self._state.next.shape or field.dtype != self.dtype:
             raise ValueError(
                 f"the state has a field of shape {field.shape} and dtype {field.dtype}; that of "
-                f"this model has {self._after.shape} and {self.dtype}"
+                f"this model has {self._state.next.shape} and {self.dtype}"
             )
         copied = field.copy()
         if not np.isfinite(copied).all():
@@ -318,15 +319,15 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return (placed(self._engine.xp, copied),)
 
     def _advance(self, number: int) -> None:
-        self._engine.advance(number, self._field, self._after)
-        self._field, self._after, self.updates = self._after, self._field, number
+        self._engine.advance(number, self._state.now, self._state.next)
+        self._state.take_next(number)
 
     def _measure(self, record: Any, threshold: float = 0.0) -> None:
         physics, unit = self._physics, 2.0**self.lattice.part_bits
         level = self._check_threshold(threshold)
         gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), level, unit, unit
-        self._engine.measure(gauge, self._field, record)
-        self._engine.count_domains(level, self._field, record)
+        self._engine.measure(gauge, self._state.now, record)
+        self._engine.count_domains(level, self._state.now, record)
 
     def _read(self, records: NDArray[np.int64]) -> DomainMeasurements:
         if records[..., OUTSIDE].any():
@@ -391,3 +392,11 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
     if math.prod(lengths) > MOST_CELLS:
         raise ValueError(f"shape={lengths} has more than {MOST_CELLS} cells; choose fewer")
     return lengths
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
+
+    return cuda.Engine

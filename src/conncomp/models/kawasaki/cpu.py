@@ -15,7 +15,8 @@ from conncomp.kernels.updates import Drawn
 class Engine:
     """Sweeps of exchanges; `sweep` makes up to `most_sweeps`."""
 
-    xp, most_sweeps = np, 1
+    xp: Any = np
+    most_sweeps = 1
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
         self._engine = native.KawasakiEngine(lattice.struct.tobytes(), *drawn)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import floor, inf, prod
+from math import floor, prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
+from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_many_as,
     as_tuple,
@@ -25,8 +26,8 @@ from conncomp.models._arguments import (
     one_each,
 )
 from conncomp.models._probabilities import exchange_digits
-from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.cpu import Engine
+from conncomp.models.base import Simulated, inverses_of, temperature_or_beta
+from conncomp.models.kawasaki import cpu
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 
@@ -153,8 +154,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     (819, 819)
     """
 
-    _name, _folder = "Kawasaki", __package__
-    _changing, _memory = ("_words",), ("_acceptance", "_new_words")
+    _name = "Kawasaki"
+    _changing, _memory = ("now",), ("_acceptance",)
 
     def __init__(
         self,
@@ -179,7 +180,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         self._temperatures = self._temperatures_of(temperature, beta)
         self._up = None if fraction is None else self._check_fractions(fraction)
         self._prepare()
-        self._words = self._first_words(start)
+        self._state.now = self._first_words(start)
 
     @staticmethod
     def critical_temperature(lattice: str = "bcc") -> float:
@@ -224,15 +225,13 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     @property
     def spins(self) -> Any:
         """The spins, 1 for up and 0: a copy, uint8, of shape ``(*replicas, *shape)``."""
-        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._state.now))
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and two arrays."""
         each = {name: np.asarray(getattr(self, name)) for name in ("temperature", "fraction")}
         return {**super().parameters(), **each}
 
-    _words: Any
-    _new_words: Any
     _record_length = FIELDS
 
     def _labels(self, **how: Any) -> Any:
@@ -243,11 +242,11 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self.lattice)
+        self._state.made = self._new_engine(_engine_on(self.device), self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
-        self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
+        self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (given,) = arrays
@@ -264,17 +263,17 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             self._advance(first, min(most, numbers.stop - first))
 
     def _advance(self, number: int, count: int = 1) -> None:
-        self._engine.sweep(self._words, self._new_words, number, count, self._acceptance)
-        last = number + count - 1
-        self._words, self._new_words, self.updates = self._new_words, self._words, last
+        self._engine.sweep(self._state.now, self._state.next, number, count, self._acceptance)
+        self._state.take_next(number + count - 1)
 
     def _measure(self, record: Any) -> None:
         xp, lattice = self._engine.xp, self.lattice
-        record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
+        record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._state.now)
         labelled_together = max(1, LABELLED_SITES // lattice.sites)
         for begin in range(0, self.replicas, labelled_together):
             replicas = slice(begin, begin + labelled_together)
-            roots = self._label(unpack(xp, lattice, self._words[replicas]), 1, numbering="roots")
+            spins = unpack(xp, lattice, self._state.now[replicas])
+            roots = self._label(spins, 1, numbering="roots")
             sizes: Any = component_sizes(roots, background=-1, batch_axes=1)
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)
@@ -293,7 +292,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
                 self._up = self._check_fractions(0.5)
             shape = self.replicas, lattice.words
             words = self._zeros(f"the spins of shape={lattice.shape}", shape, BITS, np)
-            Engine(self._random, lattice).start(self._up, words)
+            cpu.Engine(self._random, lattice).start(self._up, words)
             return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
@@ -307,19 +306,12 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
 
     def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
         """Return a temperature for each replica: one of both is given, or neither."""
-        if temperature is not None and beta is not None:
-            raise ValueError("temperature and beta exclude each other; give one of them")
-        name, given = ("temperature", temperature) if beta is None else ("beta", beta)
-        if given is None or isinstance(given, str):
-            check_choice(name, "critical" if given is None else given, ("critical",))
+        name, given = temperature_or_beta(temperature, beta)
+        if isinstance(given, str):
             critical = self.coupling * self.critical_temperature(self.lattice.kind)
             return np.full(self.replicas, critical)
-        numbers = one_each(name, given, self.replicas)
-        with np.errstate(divide="ignore", over="ignore"):
-            inverses = 1 / numbers
-        if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
-            raise ValueError(f"{name}={shown(given)} must be above 0, and finite")
-        return numbers if beta is None else inverses
+        numbers, inverses = inverses_of(name, given, self.replicas)
+        return numbers if name == "temperature" else inverses
 
     def _check_fractions(self, fraction: Any) -> Integers:
         """Return how many spins of each replica are up."""
@@ -352,3 +344,11 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
     if prod(lengths) > MOST_SITES:
         raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
     return lengths
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.kernels.cuda.models.kawasaki import ExchangeEngine  # for which CuPy is there
+
+    return ExchangeEngine

@@ -47,10 +47,10 @@ class Clusters:
     def __init__(self, model: Any, place: OnLattice) -> None:
         self._model = model
         self.windings: NDArray[np.int32] | None = None
-        self._by_axis = model._edges is None and isinstance(model.lattice, Lattice)
+        self._by_axis = isinstance(model.lattice, Lattice)
         if self._by_axis:
             return
-        cells, self._of_words = place.cells, model._edges is None
+        cells, self._of_words = place.cells, model._layout.edges is None
         if self._of_words:
             of_kinds = [cells.ends_of_kind(kind, everywhere=True) for kind in cells.kinds]
             ends = np.concatenate(of_kinds, axis=1)
@@ -58,8 +58,7 @@ class Clusters:
             ends = cells.ends()
         self.windings = cells.windings(everywhere=self._of_words)
         self.ends = np.ascontiguousarray(ends, INDEX)
-        made = place.sites, *self.ends
-        self._labels = model._new_engine(*made, name="EdgeLabels", folder=__package__)
+        self._labels = model._new_engine(model._engines.labels, place.sites, *self.ends)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""

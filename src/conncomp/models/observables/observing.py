@@ -6,16 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from conncomp._arguments import as_sequence, check_choice, shown
-from conncomp._arrays import on_host
+from conncomp.models.base import Update
 from conncomp.models.observables.helicity import Helicity
 from conncomp.models.observables.series import Observed
 from conncomp.models.observables.structure import Structure
 from conncomp.models.observables.vortices import Vortices
 from conncomp.models.observables.wrapping import Wrapping
-from conncomp.models.protocol import Integers, ModelUpdate
+from conncomp.models.protocol import Integers
 
 # By the name under which users ask for them. Made of a model, and whether clusters are measured,
 # each has `reader`, as `Observed` has it, and ``measure(record, field)``, which adds what it
@@ -24,57 +22,44 @@ OBSERVABLES = {"structure": Structure, "helicity_modulus": Helicity, "vortices":
 _ALL: dict[str, Callable[[Any, bool], Any]] = {**OBSERVABLES, "wrapping": Wrapping}
 
 
-class Watched:
+class Watched(Update):
     """A kind of updates that measures observables, asked for by these names, too."""
 
     def __init__(
-        self, model: Any, update: ModelUpdate[Any], names: list[str], observables: list[Any]
+        self, model: Any, update: Update, names: list[str], observables: list[Any]
     ) -> None:
-        self._model, self._update, self._observables = model, update, observables
-        self.options: dict[str, Any] = dict(update.options)
+        super().__init__(model, dict(update.options))
+        self._update, self._observables = update, observables
         if names:
             self.options["observe"] = names
-        self._length = model.new_records(0).shape[-1]
-        first, observed = self._length, []
+        first, observed = model._record_length, []
         for observable in observables:
             observed.append(Observed(observable.reader, first))
             first += observable.reader.length
-        self._observed, self._all = tuple(observed), first
-
-    def new_records(self, n: int) -> Any:
-        """Return n records, all 0."""
-        model = self._model
-        return model._engine.xp.zeros((n, model.replicas, self._all), np.int64)
+        self._observed, self.fields = tuple(observed), first
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
         if record is None:
             self._update(number, None)
         else:
-            self._measure(record, lambda own: self._update(number, own))
+            self.measure(record, lambda own: self._update(number, own))
 
     def read(self, records: Integers) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        return self.watched(self._update.read(records))
+        return replace(self._update.read(records), observed=self._observed)
 
-    def present(self) -> Integers:
-        """Return a record of the present state, of each replica if there are several."""
-        record = self.new_records(1)[0]
-        self._measure(record, self._model._measure)
-        present: Integers = on_host(record)
-        return present[0] if self._model._single else present
+    def of_ladders(self, records: Integers, ladders: Integers) -> Any:
+        """Return what records of `present` say, whose replicas are in the order of ladders."""
+        return replace(super().of_ladders(records, ladders), observed=self._observed)
 
-    def watched(self, series: Any) -> Any:
-        """Return a series that knows of the observables."""
-        return replace(series, observed=self._observed)
-
-    def _measure(self, record: Any, measure: Callable[[Any], None]) -> None:
+    def measure(self, record: Any, measure: Callable[[Any], None] | None = None) -> None:
         """Measure the observables, then by `measure` what the model has a record of itself."""
         for observable, (_, first) in zip(self._observables, self._observed, strict=True):
             observable.measure(record, first)
-        own = self._model.new_records(1)[0]
-        measure(own)
-        record[:, : self._length] += own
+        own = self._update.new_records(1)[0]
+        (measure or super().measure)(own)
+        record[:, : own.shape[-1]] += own
 
 
 def observing(

@@ -47,13 +47,12 @@ class Structure:
             )
         vectors, (_, kind, rows) = place.vectors(), model._held_spins()
         # Engines of words have the squares of clusters themselves.
-        zero = clusters and bool(kind.components) and model._edges is not None
+        zero = clusters and bool(kind.components) and model._layout.edges is not None
         places = np.array(cell.sites) @ np.linalg.inv(vectors)
         waves = waves_of(cells.shape, axes, places, zero)
         self._model = model
         self._clusters = Clusters(model, place) if clusters else None
-        made = rows, kind, waves
-        self._sums = model._new_engine(*made, name="StructureSums", folder=__package__)
+        self._sums = model._new_engine(model._engines.structure, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)

@@ -18,7 +18,7 @@ MOST_SITES = (1 << 31) - 1
 class Engine:
     """Configurations of replicas, as words, and what is measured of them; runs of sweeps."""
 
-    xp = np
+    xp: Any = np
 
     def __init__(self, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
         self._cells, self._sites = cells, cells.sites * geometry.sites_of_cell

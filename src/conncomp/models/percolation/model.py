@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from conncomp._arguments import as_bool, as_number, check_choice, check_range, s
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, unpack_planes
+from conncomp.kernels.updates import Engine
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
-from conncomp.models.percolation import lattices
+from conncomp.models.percolation import cpu, lattices
 from conncomp.models.percolation.measurements import (
     RECORD_LENGTH,
     PercolationMeasurements,
@@ -107,7 +108,7 @@ class Percolation(Simulated[PercolationMeasurements]):
     True
     """
 
-    _name, _folder, _record_length = "Percolation", __package__, RECORD_LENGTH
+    _name, _record_length = "Percolation", RECORD_LENGTH
 
     def __init__(
         self,
@@ -244,7 +245,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         ([True, True], 64, 2)
         """
         self._engine.check_measured()
-        return self._read(self._present(p))
+        return self._measured(p=p)
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
         """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""
@@ -315,7 +316,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine(self._cells, self._of_cells)
+        self._state.made = self._new_engine(_engine_on(self.device), self._cells, self._of_cells)
 
     def _step(self, numbers: range) -> None:
         self.updates += len(numbers)
@@ -347,3 +348,11 @@ class Percolation(Simulated[PercolationMeasurements]):
         if not 0 <= value <= 1:
             raise ValueError(f"p={shown(p)} must be from 0 to 1")
         return value
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.models.percolation import cuda  # for which CuPy is there
+
+    return cuda.Engine

@@ -16,7 +16,7 @@ from conncomp.models.spin_glass.couplings import Acting
 class Engine:
     """Sweeps of the spins of replicas, of which `replicas` says more than `drawn`."""
 
-    xp = np
+    xp: Any = np
 
     def __init__(self, drawn: Any, replicas: GlassReplicas, rule: str, acting: Acting) -> None:
         engine = native.SpinGlassEngine(replicas.struct(rule).tobytes(), replicas.lattice.ndim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack, unpack
+from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
@@ -25,6 +26,7 @@ from conncomp.models._arguments import (
 from conncomp.models.base import Step, Thermal
 from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
+from conncomp.models.spin_glass import cpu
 from conncomp.models.spin_glass.couplings import (
     Acting,
     Bonds,
@@ -115,8 +117,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
     True
     """
 
-    _name, _folder = "SpinGlass", __package__
-    _changing, _memory = ("_betas", "_words"), ("_new_words", "_acting", "_asked")
+    _name = "SpinGlass"
+    _changing, _memory = ("betas", "now"), ("_acting", "_asked")
     _record_length = FIELDS
 
     def __init__(
@@ -161,7 +163,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self._replicas_of = GlassReplicas(self.lattice, self._random, per_sample)
         beyond = MOST_REPLICAS - self.samples
         self.first_sample = check_range("first_sample", first_sample, 0, beyond)
-        self._betas = self._given_betas = spread
+        self._state.betas = self._given_betas = spread
         self._drawn = None
         if isinstance(couplings, str):
             self._drawn = check_distribution("couplings", couplings, positive, dilution)
@@ -174,7 +176,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
             )
         self._bonds, self._fields_given = self._make_bonds(given, field)
         self._prepare()
-        self._words = self._first_words(start)
+        self._state.now = self._first_words(start)
 
     @property
     def sample(self) -> Integers:
@@ -191,7 +193,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     @property
     def spins(self) -> Any:
         """The spins, ±1: a copy, int8, of shape ``(*replicas, *shape)``."""
-        up = unpack(self._engine.xp, self._replicas_of, self._words).view("i1")
+        up = unpack(self._engine.xp, self._replicas_of, self._state.now).view("i1")
         return self._of_replicas((2 * up - 1).reshape(self.replicas, *self.lattice.shape))
 
     def parameters(self) -> dict[str, Any]:
@@ -214,9 +216,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
         array([1., 1.])
         """
         pairs, per_sample = self._pairs("overlaps"), self.replicas // self.samples
-        of_pairs = self._words, pairs, self._bonds, per_sample
+        of_pairs = self._state.now, pairs, self._bonds, per_sample
         measured = measure_overlaps(self._engine, self.lattice, *of_pairs)
-        return Overlaps(self._betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
+        return Overlaps(self._state.betas[pairs[:, 0]], self.sample[pairs[:, 0]], pairs, *measured)
 
     def step(self, n: int = 1, *, houdayer: bool = False) -> None:
         """Make so many sweeps without measuring.
@@ -271,8 +273,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
             if chosen[name]:
                 self._pairs(f"{name}=True")
         if chosen["overlaps"] or chosen["tempering"]:
-            return GlassRound(self, **chosen)
-        return Step(self, makes={"houdayer": True} if chosen["houdayer"] else {})
+            return GlassRound(self, chosen)
+        makes = {"houdayer": True} if chosen["houdayer"] else {}
+        return Step(self, makes, makes=makes)
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -282,8 +285,6 @@ class SpinGlass(Thermal[GlassMeasurements]):
         summaries = summarise_overlaps(series.overlaps(), parameters["shape"])
         return with_identities(series, parameters, summaries)
 
-    _words: Any
-    _new_words: Any
     _acting: Acting
 
     def _labels(self, **how: Any) -> Any:
@@ -298,9 +299,10 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        self._engine = self._new_engine(self._replicas_of, self.update, self._acting)
+        made = self._replicas_of, self.update, self._acting
+        self._state.made = self._new_engine(_engine_on(self.device), *made)
         shape = self._replicas_of.groups, self.lattice.sites
-        self._new_words = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
+        self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
@@ -312,23 +314,24 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return checked, placed(self._engine.xp, words.copy())
 
     def _advance(self, number: int, houdayer: bool = False) -> None:
-        self._new_words[...] = self._words
-        self._engine.sweep(self._new_words, number, self._temperatures())
+        state, engine = self._state, self._engine
+        state.next[...] = state.now
+        engine.sweep(state.next, number, self._temperatures())
         if houdayer:
             drawn, pairs = (self.seed, self.first_replica, number), self._pairs("houdayer=True")
-            move_clusters(self._engine, self.lattice, self._new_words, pairs, drawn)
-        self._words, self._new_words, self.updates = self._new_words, self._words, number
+            move_clusters(engine, self.lattice, state.next, pairs, drawn)
+        state.take_next(number)
 
     def _temperatures(self) -> Any:
         """Return the temperatures as the kernels take them, made once for the same ones."""
-        betas, made = self._asked
-        if betas is None or not np.array_equal(betas, self._betas):
-            made = self._engine.xp.asarray(self._acting.temperatures(self._betas, self.update))
-            self._asked = self._betas.copy(), made
+        (betas, made), now = self._asked, self._state.betas
+        if betas is None or not np.array_equal(betas, now):
+            made = self._engine.xp.asarray(self._acting.temperatures(now, self.update))
+            self._asked = now.copy(), made
         return made
 
     def _measure(self, record: Any) -> None:
-        self._engine.count(self._words, record)
+        self._engine.count(self._state.now, record)
 
     def _read(self, records: Integers, ladders: Any = None) -> GlassMeasurements:
         unit, offset = self._energy_unit(), self._energy_offset()
@@ -352,9 +355,9 @@ class SpinGlass(Thermal[GlassMeasurements]):
         """Return the replicas of each sample and copy, of ascending beta."""
         numbers = np.arange(self.replicas).reshape(self.samples, -1, self.copies)
         ladders = np.ascontiguousarray(numbers.swapaxes(1, 2)).reshape(-1, numbers.shape[1])
-        order = np.argsort(self._betas[ladders], axis=1, kind="stable")
+        order = np.argsort(self._state.betas[ladders], axis=1, kind="stable")
         ordered = np.take_along_axis(ladders, order, axis=1)
-        first, *_ = betas = self._betas[ordered]
+        first, *_ = betas = self._state.betas[ordered]
         for ladder in betas:
             twice = ladder[1:][ladder[1:] == ladder[:-1]]
             if twice.size:
@@ -371,7 +374,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         return ordered
 
     def _pairs(self, what: str) -> NDArray[np.int32]:
-        pairs = pairs_of(self._betas, self._given_betas, self.samples)
+        pairs = pairs_of(self._state.betas, self._given_betas, self.samples)
         if not len(pairs):
             raise ValueError(
                 f"{what} needs two replicas of a sample at one temperature; choose copies=2"
@@ -399,7 +402,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if isinstance(start, str):
             check_choice("start", start, ("hot", "cold"))
             if start == "hot":
-                words = xp.zeros_like(self._new_words)
+                words = xp.zeros_like(self._state.next)
                 self._engine.start(words)
                 return words
         else:
@@ -446,3 +449,11 @@ def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
     return np.tile(np.repeat(betas, copies), samples)
+
+
+def _engine_on(device: str) -> Callable[..., Engine]:
+    if device == "cpu":
+        return cpu.Engine
+    from conncomp.kernels.cuda.models.spin_glass import GlassEngine  # for which CuPy is there
+
+    return GlassEngine

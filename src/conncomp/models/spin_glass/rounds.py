@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
 from conncomp.kernels.lattice import Lattice
+from conncomp.models.base import Step, Update
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.tempering import LEVEL, exchange, places_as_given
@@ -121,61 +121,62 @@ class GlassSeries(GlassMeasurements):
         return np.ascontiguousarray(self.records[:, : len(self.pair_beta), field]).view(np.float64)
 
 
-class GlassRound:
+class GlassRound(Update):
     """An update that measures replicas in the order of temperatures, and lets these exchange."""
 
-    def __init__(self, model: Any, **options: bool) -> None:
-        self._model, self.options, self._overlaps = model, options, options["overlaps"]
+    def __init__(self, model: Any, options: dict[str, Any]) -> None:
+        super().__init__(model, options)
+        self._overlaps = options["overlaps"]
         self._places()
 
     def new_records(self, n: int) -> Integers:
         """Return records, all 0, in main memory."""
-        fields = STRUCTURE + self._model.lattice.ndim if self._overlaps else FIELDS
-        return np.zeros((n, self._model.replicas, fields), np.int64)
+        fields = STRUCTURE + self.model.lattice.ndim if self._overlaps else FIELDS
+        return np.zeros((n, self.model.replicas, fields), np.int64)
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the round of this number, and measure before into a record unless that is None."""
-        model = self._model
+        """Make the update of this number, and measure into a record unless that is None."""
+        model, state = self.model, self.model._state
         if record is not None:
-            self._measure(record)
-        before = model._words, model._new_words, model._betas, model.updates
+            self.measure(record)
+        before = vars(state).copy()
         try:
             model._advance(number, houdayer=self.options["houdayer"])
             if self.options["tempering"]:
-                exchange(model, model._ladders(), on_host(self._counted())[:, LEVEL], 1)
+                exchange(model, model._ladders(), self.present()[:, LEVEL], 1)
         except BaseException:
             # The sweep is taken back with the exchange, so that both are made again.
-            model._words, model._new_words, model._betas, model.updates = before
+            vars(state).update(before)
             raise
 
     def read(self, records: Integers) -> GlassSeries:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        model, places = self._model, self._places()
+        model, places = self.model, self._places()
         pair_beta, pair_sample = np.zeros(0), np.zeros(0, np.int64)
         if self._overlaps:
             present = model.overlaps()
             pair_beta, pair_sample = present.beta, present.sample
         of_places = model._energy_unit()[places], model._energy_offset()[places]
-        beta = model._betas[places]
+        beta = model._state.betas[places]
         return GlassSeries(records, model.lattice, *of_places, beta, pair_beta, pair_sample)
 
     def _places(self) -> Integers:
         """Return the replica of each place."""
-        model = self._model
+        model = self.model
         ladders = model._ladders()[:, places_as_given(model)]
         grid = ladders.reshape(model.samples, model.copies, -1).swapaxes(1, 2)
         return np.asarray(grid.reshape(-1), np.int64)
 
-    def _counted(self) -> Any:
-        record = self._model.new_records(1)[0]
-        self._model._measure(record)
-        return record
+    def present(self) -> Any:
+        """Return what is counted of the present state, in the order of replicas."""
+        return Step(self.model, {}).present()
 
-    def _measure(self, record: Integers) -> None:
-        record[:, :FIELDS] = on_host(self._counted())[self._places()]
+    def measure(self, record: Integers) -> None:
+        """Measure the present state into a record, in the order of temperatures."""
+        record[:, :FIELDS] = self.present()[self._places()]
         if not self._overlaps:
             return
-        overlaps = self._model.overlaps()
+        overlaps = self.model.overlaps()
         columns = [overlaps.overlap, overlaps.link_overlap, *overlaps.structure.T]
         numbers = np.ascontiguousarray(np.stack(columns, axis=1), np.float64)
         record[: len(numbers), OVERLAP:] = numbers.view(np.int64)

@@ -3,11 +3,16 @@
 From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
 
 1. ``model.py``: `SpinModel._updater` makes a `ClusterUpdate`, with the strengths that draw bonds at
-   these temperatures: probabilities of words, ``BondStrength`` of vectors, or units of edges.
+   these temperatures: probabilities of words, ``BondStrength`` of vectors, or ``GlassTemperature``
+   on edges. Metropolis and heat bath have strengths likewise.
 2. ``protocol.py``: `make_updates` calls the update for each number, or for many at once.
 3. ``updates.py``: the update asks the engine for new spins, by `Flips` that say which clusters flip
    and what is recorded, and lets them take the place of the old ones.
-4. ``cpu.py``, ``cuda.py``: the engine of words, cells, vectors or edges calls the core, or launches
-   kernels of ``kernels/cuda/models``.
+4. ``cpu.py``, ``cuda.py``: the engine of words, cells, vectors or edges, a `SpinEngine`, calls the
+   core, or launches kernels of ``kernels/cuda/models``.
 5. ``measurements.py`` reads what was recorded.
+
+Energies are in units of the strongest coupling: that of all bonds or, on edges, `EdgeBonds.scale`,
+of which couplings and fields are in `WHOLE`. A satisfied bond lowers the energy by `_gain` times
+its coupling, 2 of ``s_i s_j`` and 1 of a delta; `_energy_unit` is that of 1 in a record.
 """

@@ -27,8 +27,8 @@ OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", 
 class SpinEngine:
     """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
-    xp, winds, sweeps, sweeps_one = np, False, None, False
-    counts_apart = False
+    xp: Any = np
+    winds, sweeps, sweeps_one, counts_apart = False, None, False, False
     rules: tuple[str, ...] = ()
 
     def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
@@ -67,7 +67,7 @@ class WordEngine(SpinEngine):
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
         self._offer = flat(engine.metropolis)
 
-    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters."""
         chosen, record, clusters, wrapping, _ = flips
         tile = flip = None
@@ -75,11 +75,11 @@ class WordEngine(SpinEngine):
             tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
             flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
         asked = tile, flip, None if record is None else record.reshape(-1), clusters, wrapping
-        self._update(words.reshape(-1), new.reshape(-1), step, probabilities, *asked)
+        self._update(words.reshape(-1), new.reshape(-1), step, strengths, *asked)
 
-    def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
+    def offer(self, words: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
-        self._offer(words, new, step, acceptance, acceptance.shape[1] - 1, None)
+        self._offer(words, new, step, strengths, strengths.shape[1] - 1, None)
 
 
 class CellEngine(SpinEngine):
@@ -91,10 +91,10 @@ class CellEngine(SpinEngine):
         starting = WordEngine(drawn, rows, "auto", {})
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
-    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record = None if flips.record is None else flips.record.reshape(-1)
-        asked = probabilities, flips.chosen is not None, record, flips.clusters
+        asked = strengths, flips.chosen is not None, record, flips.clusters
         self._update(words.reshape(-1), new.reshape(-1), step, *asked)
 
 
@@ -137,17 +137,17 @@ class EdgeEngine(SpinEngine):
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
         self._offer, self._classes = flat(engine.offer), classes
 
-    def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
+    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record = None if flips.record is None else flips.record.reshape(-1)
         asked = self._logarithm, flips.chosen is not None, record, flips.clusters
-        self._update(spins.reshape(-1), new.reshape(-1), step, temperatures.reshape(-1), *asked)
+        self._update(spins.reshape(-1), new.reshape(-1), step, strengths.reshape(-1), *asked)
 
-    def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
+    def offer(self, spins: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        drawn = step, temperatures, self._logarithm, RULES.index(rule)
+        drawn = step, strengths, self._logarithm, RULES.index(rule)
         self._offer(new, *drawn, *arcs, order, bounds)
 
     def bonds(self, spins: Any, step: int, *strengths: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Spins on a GPU: engines of the names that ``cpu.py`` has, of words of states and of vectors.
+"""Spins on a GPU: engines of words of states and of vectors, as ``cpu.py`` has.
 
-Those of ``kernels/cuda/models`` need nothing of models; these find clusters as `conncomp.label`.
+Others are in ``kernels/cuda/models``; these find clusters as `conncomp.label` does.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from conncomp.kernels.cuda.models import (
     spin_tiles,
     vector_sweeps,
 )
-from conncomp.kernels.cuda.models.cell_spins import CellEngine
-from conncomp.kernels.cuda.models.edge_spins import EdgeEngine
 from conncomp.kernels.cuda.models.replicas import (
     KERNELS,
     ClusterWindings,
@@ -52,8 +50,6 @@ from conncomp.kernels.updates import ChosenSites, Drawn, Flips
 from conncomp.kernels.vector_spins import Kind
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.spins.measurements import WINDING_AXES
-
-__all__ = ["CellEngine", "EdgeEngine", "VectorEngine", "WordEngine"]
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
@@ -113,18 +109,18 @@ class WordEngine(SpinEngine):
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
             check(self._image(of_sites, lattice.periodic), **self._options)
 
-    def offer(self, words: Any, new: Any, step: int, acceptance: Any, rule: str) -> None:
+    def offer(self, words: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
         new[...] = words
         kernel, over = offering_kernel(self.gpu, self.lattice)
         for site_class in _classes(self.lattice):
-            given = np.int32(site_class), acceptance, new
+            given = np.int32(site_class), strengths, new
             self.replicas.launch(kernel, step, *given, over=over)
 
-    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
-        stream, given = self.gpu.current_stream(), (words, new, step, probabilities, flips)
+        stream, given = self.gpu.current_stream(), (words, new, step, strengths, flips)
         if not self._repeats or launcher.are_watched() or chosen is not None or wrapping:
             self._update(*given)
             return
@@ -132,20 +128,20 @@ class WordEngine(SpinEngine):
         recordings, kind = self._recordings.get(stream_key(stream)), (record is None, clusters)
         if recordings is None:
             recordings = self._recordings[stream_key(stream)] = Recordings(self.gpu, stream)
-        variable = words, new, probabilities, launcher.Field("step", step), record
+        variable = words, new, strengths, launcher.Field("step", step), record
         recordings.launch(kind, variable, lambda: self._update(*given))
 
-    def _update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+    def _update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips
         if self._fronts is not None:
-            self._grow(words, new, step, probabilities, flips)
+            self._grow(words, new, step, strengths, flips)
             return
         count_active = chosen is None or clusters or wrapping
         kind = chosen is None, clusters, wrapping
         modules = () if kind in self._compiled else self._modules(flips)
         self._compiled.add(kind)
         with self.gpu.loading(modules):
-            drawn = self._drawn(words, step, probabilities, record, count_active)
+            drawn = self._drawn(words, step, strengths, record, count_active)
         self.flip(drawn, words, new, step, flips)
 
     def flip(self, drawn: Any, words: Any, new: Any, step: int, flips: Flips) -> None:
@@ -198,7 +194,7 @@ class WordEngine(SpinEngine):
             return SpinBatches(self.replicas)
         return SpinSweeps(self.replicas) if spin_sweeps.takes(*given) else None
 
-    def _grow(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+    def _grow(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Update by clusters that grow along their wave fronts."""
         chosen = flips.chosen
         if chosen is None or flips.clusters or flips.wrapping:
@@ -211,18 +207,18 @@ class WordEngine(SpinEngine):
             self.count(words, flips.record)
         assert self._fronts is not None
         choice, tiles = self._choice(chosen)
-        self._fronts.update(words, new, step, probabilities, tiles, choice)
+        self._fronts.update(words, new, step, strengths, tiles, choice)
 
-    def _drawn(self, words: Any, step: int, probabilities: Any, record: Any, active: bool) -> Any:
+    def _drawn(self, words: Any, step: int, strengths: Any, record: Any, active: bool) -> Any:
         """Draw bonds; return them as words, or None if they are with the sites already."""
         if self._activation is None:
             bonds = self.replicas.count * self.lattice.ndim * self.lattice.words
             (drawn,) = self._workspace.take(self.gpu, (bonds, BITS))
-            self._draw(words, step, probabilities, drawn, record, active)
+            self._draw(words, step, strengths, drawn, record, active)
             return drawn
         of_site, _ = self._sites_and_labels()
         kernel, records = SITE_BONDS.one(self.gpu, self._activation), records_of(self.gpu, record)
-        given = words, probabilities, of_site, records, np.bool_(active)
+        given = words, strengths, of_site, records, np.bool_(active)
         self.replicas.launch(kernel, step, *given)
         if record is not None:
             self._run("count_states", 0, words, records)

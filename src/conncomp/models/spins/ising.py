@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import shown
 from conncomp.kernels.edges import UP_DOWN
-from conncomp.kernels.lattice import unpack
+from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models._arguments import check_start
-from conncomp.models.lattices import CRITICAL
+from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
-from conncomp.models.spins.model import ClusterModel
+from conncomp.models.spins.model import ClusterModel, Layout
 from conncomp.models.spins.updates import LOCAL
 
 
@@ -112,22 +112,28 @@ class Ising(ClusterModel):
     -7.75
     """
 
-    _name, _edge_kind = "Ising", UP_DOWN
-    _series_class = IsingMeasurements
+    _name, _series_class = "Ising", IsingMeasurements
+    _described_spins = "the spins of {0.sites} sites"
+    _place: Any
     _labels_by_axis, _default_lattice = False, "square"
 
-    def _join_sites(self, fields: Any) -> None:
-        if isinstance(self._place, OnLattice):
-            self.cell, self._cells = self._place.cell, self._place.cells
-        self._described_spins = f"the spins of {self.sites} sites"
-        plain = fields is None and not isinstance(self.coupling, np.ndarray)
-        of_cells = plain and isinstance(self._place, OnLattice)
-        self._edges = None if of_cells else self._place.bonds(self.coupling, fields)
-        # The engine of `Potts` is the fastest there is, and takes these lattices only.
-        self._is_potts = of_cells and self._place.name in HYPERCUBIC and self._is_ferromagnet()
-        bonds = self._cells if self._edges is None else self._edges
-        self._words_lattice, self._record_length = bonds.of_sites, COUNTS + 2
-        self.lattice = self._words_lattice if self._is_potts else bonds
+    def _lay_out(self, fields: Any) -> Layout:
+        place, length = self._place, COUNTS + 2
+        if fields is None and isinstance(place, OnLattice) and isinstance(self.coupling, float):
+            cells, rows = place.cells, place.cells.of_sites
+            of_sites = rows, UP_DOWN, length, self.coupling
+            # The engine of `Potts` is the fastest there is, and takes these lattices only.
+            if place.name in HYPERCUBIC and not cells.is_mixed:
+                return Layout(rows, *of_sites, engine=(self._engines.words, rows, "auto", {}))
+            return Layout(cells, *of_sites, engine=(self._engines.cells, cells))
+        edges = place.bonds(self.coupling, fields)
+        return Layout(edges, edges.of_sites, UP_DOWN, length, edges.scale, edges)
+
+    @property
+    def cell(self) -> UnitCell:
+        """The unit cell of a lattice."""
+        cell: UnitCell = self._place.cell
+        return cell
 
     @staticmethod
     def critical_temperature(lattice: str = "square") -> float:
@@ -166,43 +172,40 @@ class Ising(ClusterModel):
 
         If a cell of the lattice has several sites, these have an axis after the shape.
         """
-        states = unpack(self._engine.xp, self._words_lattice, self._spins).astype(np.int8)
+        states = unpack(self._engine.xp, self._layout.words, self._state.now).astype(np.int8)
         return self._of_replicas((1 - 2 * states).reshape(self.replicas, *self._place.shape))
 
     @property
     def signs(self) -> NDArray[np.int8]:
         """The sign of the coupling of each bond, as `edges`."""
-        if self._edges is None or self._edges.couplings is None:
-            return self._place.signs()
-        return np.sign(self._edges.couplings).astype(np.int8)
+        edges = self._layout.edges
+        given = None if edges is None else edges.couplings
+        signs: NDArray[np.int8] = self._place.signs() if given is None else np.sign(given)
+        return signs.astype(np.int8)
 
     def bonds(self) -> Any:
         """Return which bonds the next cluster update makes active: ``(*replicas, bonds)``."""
-        if self._edges is not None:
+        if self._layout.edges is not None:
             return super().bonds()
         xp, planes, of_kind = self._engine.xp, self._planes_of_bonds(), []
-        for number, kind in enumerate(self._cells.kinds):
+        cells, of_axes = self._place.cells, isinstance(self.lattice, Lattice)
+        for number, kind in enumerate(cells.kinds):
             end = 0
             # `Potts` has those of axes in order, and of the first one of two sites.
-            if self._is_potts:
+            if of_axes:
                 end = int(any(kind.step))
                 number = kind.step.index(-1) if end else len(kind.step)
-            owners = xp.asarray(self._cells.ends_of_kind(kind)[end])
+            owners = xp.asarray(cells.ends_of_kind(kind)[end])
             of_kind.append(planes[number].reshape(self.replicas, -1)[:, owners])
         return self._of_replicas(xp.concatenate(of_kind, axis=1))
 
     def _described(self) -> dict[str, Any]:
-        if self._edges is None:
+        if self._layout.edges is None:
             return {**self._place.described(), "coupling": self.coupling}
         return super()._described()
 
     def _known_beta(self, lattice: str, coupling: float) -> float:
         return 1 / (self.critical_temperature(lattice) * coupling)
-
-    def _lattice_engine(self) -> Any:
-        if self._is_potts:
-            return self._new_engine(self._words_lattice, "auto", {}, name="WordEngine")
-        return self._new_engine(self._cells, name="CellEngine")
 
     def _given_spins(self, start: ArrayLike) -> Any:
         given = check_start(start, "i", "of integers", self.replicas, self._place.shape)
@@ -220,6 +223,5 @@ class Ising(ClusterModel):
 
     def _is_ferromagnet(self) -> bool:
         """Whether no bond is satisfied by different spins."""
-        if self._edges is not None:
-            return not self._edges.is_mixed
-        return float(self.coupling) > 0 and not any(self._cells.antiperiodic)
+        edges = self._layout.edges
+        return not (self._place.cells if edges is None else edges).is_mixed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import STATES, UNIT_BITS, WHOLE, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, check_words, pack, unpack_planes
-from conncomp.kernels.updates import ChosenSites
+from conncomp.kernels.updates import ChosenSites, SpinEngine
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as
 from conncomp.models._probabilities import (
@@ -27,13 +27,15 @@ from conncomp.models._probabilities import (
     logarithm_table,
     temperature_factors,
 )
-from conncomp.models.base import Thermal
+from conncomp.models.base import Thermal, Update
 from conncomp.models.lattices import UnitCell
+from conncomp.models.observables import cpu as observables
 from conncomp.models.observables.clusters import label_on_edges
 from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
 from conncomp.models.protocol import Integers, Measured, ModelUpdate, make_updates
+from conncomp.models.spins import cpu
 from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.updates import (
     LOCAL,
@@ -46,28 +48,63 @@ from conncomp.models.spins.updates import (
 from conncomp.models.statistics.summaries import Summary, summarise
 
 
+class Engines(NamedTuple):
+    """The classes of engines of spins for a device: for updates, and for what is observed."""
+
+    words: Callable[..., SpinEngine]
+    cells: Callable[..., SpinEngine]
+    vectors: Callable[..., SpinEngine]
+    edges: Callable[..., SpinEngine]
+    labels: Callable[..., Any]
+    structure: Callable[..., Any]
+
+
+def _engines_on(device: str) -> Engines:
+    """Return the classes for a device; what needs CuPy is imported when it is wanted."""
+    if device == "cpu":
+        made = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
+        return Engines(*made, observables.EdgeLabels, observables.StructureSums)
+    from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
+    from conncomp.models.spins import cuda
+
+    found = cuda.WordEngine, cell_spins.CellEngine, cuda.VectorEngine, edge_spins.EdgeEngine
+    return Engines(*found, edge_spins.EdgeLabels, structure.StructureSums)
+
+
+class Layout(NamedTuple):
+    """Where the spins of a model lie, and which engine has them.
+
+    Measurements read the `lattice`. Words of bits are of the rows of `words`. On `edges` spins are
+    of a `kind`; without, `engine` is the class of an engine, and what it is made with. A record has
+    so many `fields`. All bonds have the coupling `strongest`, or no bond and field a stronger one.
+    """
+
+    lattice: Any
+    words: Lattice
+    kind: SpinKind
+    fields: int
+    strongest: float
+    edges: EdgeBonds | None = None
+    engine: tuple[Any, ...] = ()
+
+
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says, and that updates change.
 
-    It has the kinds `_updates`. On any edges it has `_edges`, None where `_lattice_engine` takes
-    the model, `_edge_kind` of spins, and `_edge_gain`, how many couplings a satisfied bond gains.
-    Words of bits are of the rows of `_words_lattice`.
+    It has the kinds `_updates`, and `_gain`, how many couplings a satisfied bond gains.
     """
 
-    _folder = __package__
-    _changing, _memory = ("_betas", "_spins"), ("_new_spins", "_local", "_strong")
+    _changing, _memory = ("betas", "now"), ("_local", "_strong")
     _updates: ClassVar[tuple[str, ...]] = ON_EDGES
-    _edge_gain: ClassVar[float] = 2.0
+    _gain: ClassVar[float] = 2.0
     _default_lattice: ClassVar[str | None] = None  # which is hypercubic
     _most_sites: ClassVar[float] = inf
     _labels_by_axis: ClassVar[bool] = True
     _reflects: ClassVar[bool] = False  # vectors
 
     lattice: Any
+    _engine: SpinEngine
     _field: Any
-    _edges: EdgeBonds | None
-    _edge_kind: SpinKind
-    _words_lattice: Lattice
 
     def __init__(
         self,
@@ -94,14 +131,16 @@ class SpinModel(Thermal[Measured]):
         self._field = places.as_one_number(fields)
         many = as_many_as(replicas, temperature, beta)
         super().__init__(many, first_replica, seed, device, start)
-        self._join_sites(fields)
-        self._betas = self._given_betas = self._betas_of(temperature, beta)
+        self._layout = layout = self._lay_out(fields)
+        self.lattice, self._record_length = layout.lattice, layout.fields
+        self._strongest = layout.strongest
+        self._state.betas = self._given_betas = self._betas_of(temperature, beta)
         self._prepare()
-        self._spins = self._first_spins(start)
+        self._state.now = self._first_spins(start)
 
     @abstractmethod
-    def _join_sites(self, fields: Any) -> None:
-        """Make `_edges`, `lattice` and `_words_lattice`."""
+    def _lay_out(self, fields: Any) -> Layout:
+        """Return where the spins lie, given the field of each site, or None."""
 
     def _first_spins(self, start: str | ArrayLike) -> Any:
         if not isinstance(start, str):
@@ -138,14 +177,14 @@ class SpinModel(Thermal[Measured]):
             As `conncomp.label_bonds` takes them. On other than hypercubic lattices, with couplings
             of their own, in a field, and of `Clock` and `ON`: ``(*replicas, bonds)``, as `edges`.
         """
-        if self._edges is None:
+        if self._layout.edges is None:
             planes = self._planes_of_bonds()
             return planes[:, 0] if self._single else planes
-        active = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
+        active = self._engine.bonds(self._state.now, self.updates + 1, self._strengths())
         return self._of_replicas(active.astype(bool))
 
     def _labels(self, **how: Any) -> Any:
-        if self._edges is None and self._labels_by_axis:
+        if self._layout.edges is None and self._labels_by_axis:
             closed, batch_axes = self.lattice.periodic, self._batch_axes
             return label_bonds(self.bonds(), periodic=closed, batch_axes=batch_axes, **how)
         bonds = self.bonds().reshape(self.replicas, -1)
@@ -279,9 +318,10 @@ class SpinModel(Thermal[Measured]):
         if not measured:
             make_updates(made, numbers)
             return None
-        records = getattr(made, "new_records", self._zero_records)(len(numbers))
+        records = made.new_records(len(numbers))
         make_updates(made, numbers, records)
-        return made.read(on_host(records))
+        series: Measured = made.read(on_host(records))
+        return series
 
     def _updater(
         self,
@@ -291,7 +331,7 @@ class SpinModel(Thermal[Measured]):
         observe: Any = (),
         tile: Any = None,
         p_flip: Any = None,
-    ) -> ModelUpdate[Measured]:
+    ) -> Update:
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         if sizes or winds or update not in ON_EDGES:
             self._check_measures(update, sizes, winds)
@@ -301,7 +341,7 @@ class SpinModel(Thermal[Measured]):
         options: dict[str, Any] = {"update": update, "clusters": sizes}
         if not self._reflects:
             options["wrapping"] = own
-        chosen = None
+        chosen, state = None, self._state
         if update == "few-cluster":
             chosen = check_tile(tile, p_flip, self.lattice.shape)
             options |= {"tile": list(chosen.tile), "p_flip": float(p_flip)}
@@ -309,12 +349,16 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        made: ModelUpdate[Measured]
+        made: Update
         if update in LOCAL:
-            made = LocalUpdate(self, options, Measures(), *self._local_engine(update))
+            engine, drawn = self._local_engine(update)
+            made = LocalUpdate(self, options, state=state, offering=engine, strengths=drawn)
         else:
             measured = Measures(sizes, chosen is None or sizes or own, own)
-            made = ClusterUpdate(self, options, measured, chosen, self._strengths())
+            drawn = self._strengths()
+            made = ClusterUpdate(
+                self, options, state=state, measured=measured, chosen=chosen, strengths=drawn
+            )
         if winds != own or not isinstance(observe, tuple) or observe:
             made = observing(self, made, observe, clusters=sizes, wrapping=winds and not own)
         return made
@@ -324,12 +368,13 @@ class SpinModel(Thermal[Measured]):
         if update in LOCAL:
             name = "clusters" if clusters else "wrapping"
             raise ValueError(f'{name}=True is not for update="{update}", which has none')
-        if clusters and self._edges is not None and self._edges.fields is not None:
+        edges = self._layout.edges
+        if clusters and edges is not None and edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
 
-    @abstractmethod
-    def _lattice_engine(self) -> Any:
-        """Return the engine of a model that has no `_edges`."""
+    @property
+    def _engines(self) -> Engines:
+        return _engines_on(self.device)
 
     @abstractmethod
     def _no_spins(self) -> Any:
@@ -348,28 +393,24 @@ class SpinModel(Thermal[Measured]):
 
     @abstractmethod
     def _new_strengths(self) -> Any:
-        """Return by what the engine of a model that has no `_edges` draws bonds."""
+        """Return by what the engine of a model without edges draws bonds."""
 
     @abstractmethod
     def _all_bonds(self) -> EdgeBonds:
-        """Return the bonds of a model that has no `_edges`, in words if its spins are."""
+        """Return the bonds of a model without edges, in words if its spins are."""
 
     @abstractmethod
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         """Return the present spins, their kind, and the lattice of rows that they lie in."""
 
-    @abstractmethod
-    def _series(self, records: Integers, measured: Measures) -> Measured:
-        """Return what was measured."""
-
     def _described(self) -> dict[str, Any]:
         """Return parameters; of couplings and fields that are no numbers the digest tells."""
-        if self._edges is None:
+        if self._layout.edges is None:
             lattice = {name: list(getattr(self.lattice, name)) for name in ("shape", "periodic")}
             return {**lattice, "coupling": self.coupling}
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
-        return {**self._place.described(), **known, "bonds": digest_of(self._edges)}
+        return {**self._place.described(), **known, "bonds": digest_of(self._layout.edges)}
 
     def _critical_beta(self) -> float:
         coupling, place = self.coupling, self._place
@@ -396,58 +437,56 @@ class SpinModel(Thermal[Measured]):
     def _prepare(self) -> None:
         self._local: Any = None
         self._strong: Any = None, None
-        edges = self._edges
-        self._engine = self._lattice_engine() if edges is None else self._edge_engine(edges)
+        edges, made = self._layout.edges, self._layout.engine
+        engine = self._new_engine(*made) if edges is None else self._edge_engine(edges)
+        self._state.made = engine
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
-        self._new_spins = self._no_spins()
+        self._state.next = self._no_spins()
 
     def _measure(self, record: Any) -> None:
-        self._engine.count(self._spins, record)
+        self._engine.count(self._state.now, record)
 
-    def _read(self, records: Integers, ladders: Any = None) -> Measured:
-        return self._series(records, Measures())
-
-    def _edge_engine(self, bonds: EdgeBonds) -> Any:
+    def _edge_engine(self, bonds: EdgeBonds) -> SpinEngine:
         classes = cache(partial(places.classes_of, bonds))
-        made = bonds, self._edge_kind, logarithm_table(), classes
-        return self._new_engine(*made, name="EdgeEngine")
+        made = bonds, self._layout.kind, logarithm_table(), classes
+        return self._new_engine(self._engines.edges, *made)
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
-        """Return the engine of local updates, which is one of edges, and temperatures for it."""
-        if self._edges is not None:
-            return self._engine, self._temperatures(self._edges)
+        """Return the engine of local updates, which is one of edges, and strengths for it."""
+        if self._layout.edges is not None:
+            return self._engine, self._strengths_on(self._layout.edges)
         if self._local is None:
             bonds = self._all_bonds()
             self._local = bonds, self._edge_engine(bonds)
         bonds, engine = self._local
-        return engine, self._temperatures(bonds)
+        return engine, self._strengths_on(bonds)
 
     def _strengths(self) -> Any:
         """Return by what bonds are drawn in each replica, made once for the same temperatures."""
         betas, strengths = self._strong
-        if betas is not self._betas:
-            of_edges = self._edges is not None
-            strengths = self._temperatures(self._edges) if of_edges else self._new_strengths()
-            self._strong = self._betas, strengths
+        if betas is not self._state.betas:
+            edges = self._layout.edges
+            strengths = self._new_strengths() if edges is None else self._strengths_on(edges)
+            self._strong = self._state.betas, strengths
         return strengths
 
-    def _temperatures(self, edges: Any) -> Any:
-        """Return the temperatures of replicas in units of the strongest bond."""
+    def _strengths_on(self, edges: Any) -> Any:
+        """Return a ``GlassTemperature`` of each replica, in units of the strongest bond."""
         with np.errstate(over="ignore"):
-            betas = self._betas * (edges.scale * self._edge_gain / 2)
+            betas = self._state.betas * (edges.scale * self._gain / 2)
         return self._engine.xp.asarray(temperature_factors(betas, np.full(len(betas), UNIT_BITS)))
 
     def _planes_of_bonds(self) -> Any:
         """Return which bonds the next update makes active, by planes of words: bool."""
-        words = self._engine.bonds(self._spins, self.updates + 1, self._strengths())
-        return unpack_planes(self._engine.xp, self._words_lattice, words)
+        words = self._engine.bonds(self._state.now, self.updates + 1, self._strengths())
+        return unpack_planes(self._engine.xp, self._layout.words, words)
 
 
 class ClusterModel(SpinModel[Measurements]):
     """A model whose spins are words of states."""
 
     _series_class: ClassVar[type[Measurements]]
-    _described_spins: str  # as errors call the spins of a replica
+    _described_spins: ClassVar[str]  # as errors call the spins of a replica, by where sites lie
 
     def wolff(
         self,
@@ -491,45 +530,41 @@ class ClusterModel(SpinModel[Measurements]):
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays
         checked = self._check_betas("the state's beta", betas)
-        check_words(self._words_lattice, self._new_spins.shape, words)
+        check_words(self._layout.words, self._state.next.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
-    def _series(self, records: Integers, measured: Measures) -> Measurements:
-        strongest = float(self.coupling) if self._edges is None else self._edges.scale
-        return self._series_class(records, self.lattice, strongest, *measured)
+    def _read(self, records: Integers, *measured: bool, ladders: Any = None) -> Measurements:
+        held = self.lattice, self._strongest
+        return self._series_class(records, *held, *(measured or Measures()))
 
     def _energy_unit(self) -> float:
-        return -self._gain
+        unit = 1 if self._layout.edges is None else WHOLE
+        return -self._gain * abs(self._strongest) / unit
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._spins, STATES, self._words_lattice
-
-    @property
-    def _gain(self) -> float:
-        """How much lower the energy of a satisfied bond is; with `_edges` of one of `WHOLE`."""
-        if self._edges is not None:
-            return self._edge_gain * self._edges.scale / WHOLE
-        return self._edge_gain * abs(float(self.coupling))
+        return self._state.now, STATES, self._layout.words
 
     def _all_bonds(self) -> EdgeBonds:
-        lattice = self._words_lattice
+        lattice = self._layout.words
         return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
-        return self._engine.xp.asarray(bond_probabilities(self._betas, self._gain))
+        return self._engine.xp.asarray(bond_probabilities(self._state.betas, -self._energy_unit()))
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         engine = self._engine
-        if self._edges is None and rule in engine.rules:  # by words, 64 sites at once
-            return engine, engine.xp.asarray(acceptances(self._betas, self._gain, self.lattice))
+        if self._layout.edges is None and rule in engine.rules:  # by words, 64 sites at once
+            taken = acceptances(self._state.betas, -self._energy_unit(), self.lattice)
+            return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 
     def _no_spins(self) -> Any:
-        lattice = self._words_lattice
-        return self._zeros(self._described_spins, *lattice.words_of(self.replicas, lattice.planes))
+        words = self._layout.words
+        what = self._described_spins.format(self._place, words.states)
+        return self._zeros(what, *words.words_of(self.replicas, words.planes))
 
     def _held(self, given: Any) -> Any:
-        xp, lattice = self._engine.xp, self._words_lattice
+        xp, lattice = self._engine.xp, self._layout.words
         batch = given.shape[: given.ndim - len(self._place.shape)]
         spins = xp.asarray(given).reshape(*batch, *lattice.shape)
         spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))

@@ -20,7 +20,7 @@ from conncomp.models.lattices import CUBIC_BETA, UnitCell
 from conncomp.models.places import HYPERCUBIC
 from conncomp.models.protocol import Floats, ModelUpdate
 from conncomp.models.spins.measurements import COUNTS, Measurements
-from conncomp.models.spins.model import ClusterModel
+from conncomp.models.spins.model import ClusterModel, Layout
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
 
 MOST_STATES = 255
@@ -98,8 +98,8 @@ class Potts(ClusterModel):
     200
     """
 
-    _name, _edge_gain, _updates = "Potts", 1.0, UPDATES
-    _series_class, _edge_kind = Measurements, STATES
+    _name, _gain, _updates = "Potts", 1.0, UPDATES
+    _series_class, _described_spins = Measurements, "the spins of shape={0.shape} with q={1}"
 
     def __init__(
         self,
@@ -126,23 +126,22 @@ class Potts(ClusterModel):
         where |= {"periodic": periodic, "temperature": temperature, "beta": beta}
         drawn: Any = {"replicas": replicas, "seed": seed, "first_replica": first_replica}
         super().__init__(shape, **where, **drawn, start=start, device=device)
-        self._field = field
+        self._field = field  # `parameters` has it as it was given
 
-    def _join_sites(self, fields: Any) -> None:
-        labelling, states = self.labelling, self._q
-        self._record_length = COUNTS + states
-        self._described_spins = f"the spins of shape={self._place.shape} with q={states}"
+    def _lay_out(self, fields: Any) -> Layout:
+        labelling, states, place = self.labelling, self._q, self._place
+        length = COUNTS + states
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
-        of_words: Any = places.in_words(self._place, self.coupling, states)
+        of_words: Any = places.in_words(place, self.coupling, states)
         if of_words is not None and fields is None and float(self.coupling) > 0:
-            self._edges, self.lattice, self._words_lattice = None, of_words, of_words
-        else:
-            edges = self._edges = self.lattice = self._place.bonds(self.coupling, fields, states)
-            self._words_lattice = edges.of_sites
-            if edges.is_mixed:
-                self._edge_kind = TWO_STATES
-        if self._edges is not None and (labelling != "auto" or self.options):
+            of_sites = of_words, of_words, STATES, length, float(self.coupling)
+            engine = self._engines.words, of_words, labelling, self.options
+            return Layout(*of_sites, engine=engine)
+        edges = place.bonds(self.coupling, fields, states)
+        if labelling != "auto" or self.options:
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
+        kind = TWO_STATES if edges.is_mixed else STATES
+        return Layout(edges, edges.of_sites, kind, length, edges.scale, edges)
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         if temperature is None:
@@ -197,7 +196,7 @@ class Potts(ClusterModel):
     @property
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
-        states = unpack(self._engine.xp, self._words_lattice, self._spins)
+        states = unpack(self._engine.xp, self._layout.words, self._state.now)
         return self._of_replicas(states.reshape(self.replicas, *self._place.shape))
 
     def wrapping(self) -> ComponentWrapping:
@@ -211,7 +210,7 @@ class Potts(ClusterModel):
         >>> Potts((8, 8), beta=50.0, start="cold", seed=1).wrapping().rank
         array([2])
         """
-        if self._edges is not None:
+        if self._layout.edges is not None:
             raise ValueError(f"wrapping is for {OF_WORDS}")
         closed, batch_axes = self.lattice.periodic, self._batch_axes
         return cluster_wrapping(self.bonds(), periodic=closed, batch_axes=batch_axes)
@@ -285,16 +284,14 @@ class Potts(ClusterModel):
         )
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
-        if self._edges is not None and update not in ON_EDGES:
+        edges = self._layout.edges
+        if edges is not None and update not in ON_EDGES:
             raise ValueError(f"update={update!r} is for {OF_WORDS}")
         super()._check_measures(update, clusters, wrapping)
-        if clusters and self._edges is not None and self._edges.is_mixed:
+        if clusters and edges is not None and edges.is_mixed:
             raise ValueError(
                 "clusters=True is of clusters of equal states; leave it out with couplings below 0"
             )
-
-    def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self.labelling, self.options, name="WordEngine")
 
     def _given_spins(self, start: ArrayLike) -> Any:
         states = self.lattice.states

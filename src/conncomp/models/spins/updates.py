@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conncomp._arguments import as_number, check_range, shown
 from conncomp.kernels.updates import ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
+from conncomp.models.base import State, Update
 
 LOCAL = "metropolis", "heat-bath"
 ON_EDGES = ("swendsen-wang", "wolff", *LOCAL)
@@ -27,77 +25,61 @@ class Measures(NamedTuple):
     wrapping: bool = False
 
 
-@dataclass
-class SpinUpdate:
-    """An update that writes new spins beside the old ones."""
-
-    model: Any
-    options: dict[str, Any]
-    measured: Measures
-
-    def read(self, records: NDArray[np.int64]) -> Any:
-        """Return what was measured, of records of shape (rows, replicas, fields)."""
-        model = self.model
-        return model._series(records[:, 0] if model._single else records, self.measured)
-
-    def _take_new(self, number: int) -> None:
-        """Let the new spins be those after the update of this number: no signal comes between."""
-        model = self.model
-        model._spins, model._new_spins, model.updates = model._new_spins, model._spins, number
-
-
-@dataclass
-class ClusterUpdate(SpinUpdate):
+@dataclass(kw_only=True)
+class ClusterUpdate(Update):
     """Clusters take other states: all of them, or those of `chosen` sites."""
 
+    state: State
+    measured: Measures
     chosen: ChosenSites | None
     strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
-        model, engine = self.model, self.model._engine
+        state, engine = self.state, self.state.engine
         if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
         clusters, _, wrapping = self.measured if record is not None else Measures()
         if record is not None and engine.counts_apart:
-            engine.count(model._spins, record)
+            engine.count(state.now, record)
             record = record if clusters else None
         flips = Flips(self.chosen, record, clusters, wrapping)
-        engine.update(model._spins, model._new_spins, number, self.strengths, flips)
-        self._take_new(number)
+        engine.update(state.now, state.next, number, self.strengths, flips)
+        state.take_next(number)
 
     @property
     def most(self) -> int:
         """How many `sweep` makes at once."""
-        sweeps, (clusters, _, wrapping) = self.model._engine.sweeps, self.measured
+        sweeps, (clusters, _, wrapping) = self.state.engine.sweeps, self.measured
         makes = sweeps is not None and sweeps.makes(self.chosen is not None, clusters or wrapping)
         return sweeps.most_updates if makes else 1
 
     def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
         """Make up to `most` updates; `before` were made since the last one that measured."""
-        model, flips = self.model, Flips(self.chosen, records, self.measured.clusters)
-        model._new_spins[...] = model._spins
-        sweeps = model._engine.sweeps
-        sweeps.sweep(model._new_spins, numbers, self.strengths, flips, every, before)
-        self._take_new(numbers[-1])
+        state, flips = self.state, Flips(self.chosen, records, self.measured.clusters)
+        state.next[...] = state.now
+        sweeps = state.engine.sweeps
+        sweeps.sweep(state.next, numbers, self.strengths, flips, every, before)
+        state.take_next(numbers[-1])
 
 
-@dataclass
-class LocalUpdate(SpinUpdate):
-    """Each site in turn is offered another spin, by a rule of `LOCAL`."""
+@dataclass(kw_only=True)
+class LocalUpdate(Update):
+    """Each site in turn is offered another spin, by a rule of `LOCAL`, of an engine."""
 
-    engine: Any
-    temperatures: Any
+    state: State
+    offering: Any
+    strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
-        model, engine = self.model, self.model._engine
+        state, engine = self.state, self.state.engine
         if record is not None:
-            engine.count(model._spins, record)
-        spins, rule = (model._spins, model._new_spins), self.options["update"]
-        self.engine.offer(*spins, number, self.temperatures, rule)
-        self._take_new(number)
+            engine.count(state.now, record)
+        rule = self.options["update"]
+        self.offering.offer(state.now, state.next, number, self.strengths, rule)
+        state.take_next(number)
 
 
 def check_tile(tile: Any, p_flip: Any, shape: tuple[int, ...]) -> ChosenSites:

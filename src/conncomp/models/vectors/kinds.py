@@ -73,7 +73,8 @@ class XY(VectorModel):
     @property
     def angles(self) -> Any:
         """The angles of the spins, from 0 to 2 pi: a copy, float64, ``(*replicas, *shape)``."""
-        return self._of_replicas(as_angles(self._spins).reshape(self.replicas, *self._place.shape))
+        angles = as_angles(self._state.now)
+        return self._of_replicas(angles.reshape(self.replicas, *self._place.shape))
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         return True
@@ -169,7 +170,7 @@ class Clock(VectorModel):
     @property
     def states(self) -> Any:
         """The spins, 0 to q - 1: a copy, uint16, ``(*replicas, *shape)``."""
-        return self._of_replicas(self._spins.copy().reshape(self.replicas, *self._place.shape))
+        return self._of_replicas(self._state.now.copy().reshape(self.replicas, *self._place.shape))
 
     @property
     def angles(self) -> Any:

@@ -18,8 +18,8 @@ from conncomp.models._arguments import check_start
 from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
-from conncomp.models.spins.model import SpinModel
-from conncomp.models.spins.updates import OF_VECTORS, Measures
+from conncomp.models.spins.model import Layout, SpinModel
+from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
@@ -46,21 +46,21 @@ class VectorModel(SpinModel[VectorMeasurements]):
     _most, _reflects = MOST_STRENGTH, True
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
+    _edge_kind: SpinKind
     _states = 2  # of each spin: see `EdgeBonds`
     _states_of_vectors = 0  # what `as_vectors` has to know of spins, 0 if nothing
     _most_sites = (1 << 31) - 1
 
-    def _join_sites(self, fields: Any) -> None:
+    def _lay_out(self, fields: Any) -> Layout:
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
         of_words = places.in_words(self._place, self.coupling, 2) if plain else None
-        self._edges = self._all_bonds(fields) if of_words is None else None
-        self.lattice = self._edges if of_words is None else of_words
-        self._words_lattice, bonds = self.lattice, self._edges
-        self._record_length = FIELDS if bonds is None else COUNTS + self._edge_kind.components
-        # The coupling of all bonds, or what the strongest one has.
-        self._energy_scale = float(self.coupling) if bonds is None else bonds.scale
-        self._largest = abs(self._energy_scale)
+        if of_words is not None:
+            engine = self._engines.vectors, of_words, self._kind, self.coupling < 0
+            of_sites = of_words, of_words, self._edge_kind, FIELDS, float(self.coupling)
+            return Layout(*of_sites, engine=engine)
+        edges, length = self._all_bonds(fields), COUNTS + self._edge_kind.components
+        return Layout(edges, edges.of_sites, self._edge_kind, length, edges.scale, edges)
 
     @property
     def spins(self) -> Any:
@@ -69,7 +69,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         If a cell of the lattice has several sites, these have an axis after the shape.
         """
         xp, states = self._engine.xp, self._states_of_vectors
-        vectors = as_vectors(xp, self._edge_kind, self._spins, states)
+        vectors = as_vectors(xp, self._edge_kind, self._state.now, states)
         return self._of_replicas(vectors.reshape(self.replicas, *self._place.shape, -1))
 
     def wolff(
@@ -86,12 +86,9 @@ class VectorModel(SpinModel[VectorMeasurements]):
         """
         return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
-    def _lattice_engine(self) -> Any:
-        return self._new_engine(self.lattice, self._kind, self.coupling < 0, name="VectorEngine")
-
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
-        shape, dtype = self._new_spins.shape, self._edge_kind.dtype
+        shape, dtype = self._state.next.shape, self._edge_kind.dtype
         if spins.shape != shape or spins.dtype != dtype:
             raise ValueError(
                 f"the state has spins of {spins.dtype} and shape {spins.shape}; they must be "
@@ -108,21 +105,17 @@ class VectorModel(SpinModel[VectorMeasurements]):
             raise ValueError(f'{name}=True is for update="swendsen-wang", which draws all of them')
         super()._check_measures(update, clusters, wrapping)
 
-    def _series(
-        self, records: Integers, measured: Measures, beta: Any = None
+    def _read(
+        self, records: Integers, clusters: bool = False, *_: bool, ladders: Any = None
     ) -> VectorMeasurements:
         kind: Any = self._kind
-        if self._edges is not None:
+        if self._layout.edges is not None:
             kind = self._edge_kind._replace(components=self._components)
-        held = self.lattice, kind, self._energy_scale, self.beta if beta is None else beta
-        return VectorMeasurements(records, *held, measured.clusters)
+        beta = self.beta if ladders is None else self._state.betas[ladders[0]]
+        return VectorMeasurements(records, self.lattice, kind, self._strongest, beta, clusters)
 
     def _energy_unit(self) -> float:
-        return -self._energy_scale / (1 << MEASURE_BITS)
-
-    def _read(self, records: Integers, ladders: Any = None) -> VectorMeasurements:
-        beta = None if ladders is None else self._betas[ladders[0]]
-        return self._series(records, Measures(), beta)
+        return -self._strongest / (1 << MEASURE_BITS)
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         """Return whether numbers are spins: unit vectors, but for rounding."""
@@ -135,19 +128,19 @@ class VectorModel(SpinModel[VectorMeasurements]):
         return self._edge_kind.components
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._spins, self._edge_kind, Lattice((self.sites,), (False,), self._states)
+        return self._state.now, self._edge_kind, Lattice((self.sites,), (False,), self._states)
 
     def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
         return self._place.bonds(self.coupling, fields, self._states)
 
     def _new_strengths(self) -> Any:
-        strengths = strengths_of(self._betas, float(self.coupling))
+        strengths = strengths_of(self._state.betas, float(self.coupling))
         return placed(self._engine.xp, strengths.view(np.uint32))
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
         sites = (self.sites,) if width == 1 else (self.sites, width)
-        shape = self.replicas, *(self.lattice.shape if self._edges is None else sites)
+        shape = self.replicas, *(self.lattice.shape if self._layout.edges is None else sites)
         return self._zeros(f"the spins of {self._place.shape}", shape, dtype)
 
     def _cold_spin(self) -> Any:

@@ -63,27 +63,27 @@ class CellEngine(SpinEngine):
             wanted = of_bricks + kinds * words + max(0, kinds - cells.ndim) * sites // 8
         check_room(gpu, f"{count} lattices of shape={cells.shape}", wanted + 2 * words)
 
-    def _draw(self, words: Any, step: int, probabilities: Any, bonds: Any, record: Any) -> None:
-        arguments = self._cells.struct, words, probabilities, bonds, records_of(self.gpu, record)
+    def _draw(self, words: Any, step: int, strengths: Any, bonds: Any, record: Any) -> None:
+        arguments = self._cells.struct, words, strengths, bonds, records_of(self.gpu, record)
         self.replicas.launch(_DRAW.one(self.gpu), step, *arguments, over="bonds")
 
-    def update(self, words: Any, new: Any, step: int, probabilities: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         one = flips.chosen is not None
         # Of three axes runs of words are level without sizes, and of small lattices faster.
         by_bricks = not one and (self._cells.ndim < 3 or flips.clusters)
         if self._bricks is None or not by_bricks:
-            self._flip_runs(words, new, step, probabilities, one, flips)
+            self._flip_runs(words, new, step, strengths, one, flips)
             return
         count, kinds = self.replicas.count, len(self._cells.kinds)
         (drawn,) = self._workspace.take(self.gpu, (count * kinds * self._cells.words, BITS))
-        self._draw(words, step, probabilities, drawn, flips.record)
+        self._draw(words, step, strengths, drawn, flips.record)
         sizes = records_of(self.gpu, flips.record) if flips.clusters else None
         self._bricks.flip(self._bricks.find(drawn, sizes), step, new)
         new ^= words  # which had the coins of clusters
 
     def _flip_runs(
-        self, words: Any, new: Any, step: int, probabilities: Any, one: bool, flips: Flips
+        self, words: Any, new: Any, step: int, strengths: Any, one: bool, flips: Flips
     ) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
         gpu, cells, count, index = self.gpu, self._cells, self.replicas.count, self._index
@@ -93,7 +93,7 @@ class CellEngine(SpinEngine):
         if flips.clusters:
             (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
         records, replicas = records_of(gpu, flips.record), self.replicas
-        drawn = words, probabilities, runs, parent, size, records
+        drawn = words, strengths, runs, parent, size, records
         label, sew = _LABEL.load(gpu, index, flips.clusters)
         struct = replicas.struct_in_parts(step, self._tiles)
         launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)

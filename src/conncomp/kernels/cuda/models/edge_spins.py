@@ -85,7 +85,7 @@ class EdgeEngine(SpinEngine):
         self._launch("begin_edges", "sites", 0, spins, None, None, np.bool_(0), records)
         self._draw_all(spins, 0, self._drawn(None), None, False, None, records)
 
-    def update(self, spins: Any, new: Any, step: int, temperatures: Any, flips: Flips) -> None:
+    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         sizes, one = flips.clusters, np.bool_(flips.chosen is not None)
         edges, count = self._edges, self.replicas.count
@@ -95,7 +95,7 @@ class EdgeEngine(SpinEngine):
         )
         records, of_size = records_of(self.gpu, flips.record), size[0] if sizes else None
         self._launch("begin_edges", "sites", step, spins, parent, stays, one, records)
-        drawn = self._drawn(temperatures)
+        drawn = self._drawn(strengths)
         self._draw_all(spins, step, drawn, parent, bool(one), stays, records)
         self._launch("flip_edges", "sites", step, spins, parent, stays, one, of_size, new)
         if sizes:
@@ -103,7 +103,7 @@ class EdgeEngine(SpinEngine):
             self.replicas.launch(measure, step, parent, of_size, over="sites")
             self.replicas.launch(total, step, of_size, records, over="sites")
 
-    def offer(self, spins: Any, new: Any, step: int, temperatures: Any, rule: str) -> None:
+    def offer(self, spins: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
         """Fill `new` with spins of which each site was offered another, by a rule of `RULES`."""
         new[...] = spins
         gpu, classes = self.gpu, self._classes()
@@ -112,15 +112,15 @@ class EdgeEngine(SpinEngine):
             self._held_arcs = self._on_gpu((*classes.arcs, classes.order))
         first, to, coupling, order = self._held_arcs
         arcs = ARCS.of(gpu, begin=first, to=to, coupling=coupling)
-        by_rule = self._drawn(temperatures), arcs, np.int32(RULES.index(rule))
+        by_rule = self._drawn(strengths), arcs, np.int32(RULES.index(rule))
         for begin, end in pairwise(classes.bounds):
             vertices = gpu.address(order) + begin * INDEX.itemsize
             together = CLASS.pack({"vertices": vertices, "count": end - begin})
             self._launch("offer_edges", "sites", step, *by_rule, together, new)
 
-    def _draw(self, spins: Any, step: int, temperatures: Any, active: Any, record: Any) -> None:
+    def _draw(self, spins: Any, step: int, strengths: Any, active: Any, record: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
-        drawn, records = self._drawn(temperatures), records_of(self.gpu, record)
+        drawn, records = self._drawn(strengths), records_of(self.gpu, record)
         self._launch("draw_edges", "sites", step, drawn, spins, None, active, records)
 
     def _draw_all(
@@ -133,11 +133,11 @@ class EdgeEngine(SpinEngine):
         if self._edges.fields is not None:
             self._launch("draw_ghosts", "sites", step, drawn, spins, parent, stays, records)
 
-    def _drawn(self, temperatures: Any) -> np.void:
+    def _drawn(self, strengths: Any) -> np.void:
         """Return ``DrawnEdges``, with a temperature of each replica or None."""
         logarithm = self.gpu.address(self._logarithm)
         given = {"bonds": self._bonds_struct, "logarithm": logarithm}
-        return DRAWN.of(self.gpu, temperatures=temperatures, **given)
+        return DRAWN.of(self.gpu, temperatures=strengths, **given)
 
     def _on_gpu(self, arrays: tuple[Any, ...]) -> list[Any]:
         return [None if array is None else self.xp.asarray(array) for array in arrays]

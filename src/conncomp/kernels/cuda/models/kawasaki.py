@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
-from conncomp.kernels.cuda.models.replicas import check_room
+from conncomp.kernels.cuda.models.replicas import check_room, starting_together
 from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.updates import Drawn
@@ -50,29 +50,28 @@ class ExchangeEngine:
         wanted = of_class if self._in_blocks else shared_out
         self._threads = min(MOST_THREADS, -(-wanted // WARP) * WARP)
         self._parts = min(most_parts, -(-of_class // self._threads))
-        self._kernels = KERNELS.load(gpu, KINDS.index(lattice.kind))
+        in_blocks, by_blocks, self._count = KERNELS.load(gpu, KINDS.index(lattice.kind))
+        waiting = starting_together(gpu, by_blocks, self._parts)
+        self._exchange = in_blocks if self._in_blocks else waiting
         self._struct = np.array((lattice.struct, 0, drawn.first_replica, drawn.seed), _STRUCT)
         self._arrived = gpu.xp.zeros(replicas, COUNTER)
 
     def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
         """Make so many sweeps of `words`, from number `first` on, and leave the spins in `new`."""
-        in_blocks, by_blocks, _ = self._kernels
         grid = self._replicas * self._parts, self._threads
         arguments = self._replicas_struct(self._parts), acceptance, first, count, words, new
         if self._in_blocks:
-            launch(in_blocks, grid, *arguments, shared=self._shared)
+            launch(self._exchange, grid, *arguments, shared=self._shared)
         else:
             self._arrived[...] = 0
-            # Whatever other streams do, blocks that wait for each other start together.
-            waiting = self.gpu.together(by_blocks) if self._parts > 1 else by_blocks
-            launch(waiting, grid, *arguments, self._arrived)
+            launch(self._exchange, grid, *arguments, self._arrived)
 
     def count_unsatisfied(self, words: Any) -> Any:
         """Return the number of unsatisfied bonds of each replica."""
         counts = self.xp.zeros(self._replicas, COUNT)
         parts = max(1, min(-(-self._lattice.words // FEWEST_THREADS), 1 << 10))
         grid = self._replicas * parts, FEWEST_THREADS
-        launch(self._kernels[2], grid, self._replicas_struct(parts), words, counts)
+        launch(self._count, grid, self._replicas_struct(parts), words, counts)
         return counts
 
     def _replicas_struct(self, parts: int) -> Any:

@@ -140,10 +140,19 @@ def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[st
     return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
 
 
+def starting_together(gpu: Gpu, kernel: Kernel, parts: int) -> Kernel:
+    """Return a kernel whose blocks, if there are `parts` of a replica, wait for each other.
+
+    Whatever other streams do, they start together.
+    """
+    return kernel if parts == 1 else gpu.together(kernel)
+
+
 class Sweeps:
     """Many updates in a launch, which so many `parts` of a replica make, blocks, in a `box` each.
 
-    Others have `_launch`, of ``Replicas``, ``Updates``, the box, and what `sweep` is given.
+    Others have `_launch`, of the flips, ``Replicas``, what `_updates` returns, by what bonds are
+    drawn, the spins and ``Records``.
     """
 
     most_updates = 256
@@ -167,10 +176,15 @@ class Sweeps:
 
         `strengths` are by what bonds are drawn. For the records of `flips` see `of_updates`.
         """
-        gpu, records = self._replicas.gpu, flips.record
-        updates = UPDATES.of(gpu, **of_updates(numbers, records, every, before))
-        struct = self._replicas.struct_in_parts(numbers.start, self._parts)
-        self._launch(struct, updates, self._box, strengths, spins, records_of(gpu, records))
+        replicas, records = self._replicas, records_of(self._replicas.gpu, flips.record)
+        updates = self._updates(flips, of_updates(numbers, flips.record, every, before))
+        struct = replicas.struct_in_parts(numbers.start, self._parts)
+        self._arrived[...] = 0
+        self._launch(flips, struct, *updates, strengths, spins, records)
+
+    def _updates(self, flips: Flips, counted: dict[str, int]) -> tuple[Any, ...]:
+        """Return ``Updates``, of the values of `OF_UPDATES`, and the box."""
+        return UPDATES.of(self._replicas.gpu, **counted), self._box
 
 
 def offering_kernel(gpu: Gpu, lattice: Lattice) -> tuple[Kernel, Over]:
@@ -187,12 +201,7 @@ class SpinEngine:
 
     Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or
     None, and a record or None, to which it adds what the spins tell. `_launch` takes kernels that
-    were given, by name.
-
-    Engines, of a CPU, too, say what they can do: `winds`, whether they measure how clusters
-    wrap; `rules`, by which they offer sites other spins; `sweeps`, what makes many updates at once,
-    or None; `sweeps_one`, whether these are faster for a single update, too; and `counts_apart`,
-    whether an update measures clusters alone, and `count` the spins.
+    were given, by name. What engines are asked for, ``kernels/updates.py`` says.
     """
 
     winds, sweeps_one, counts_apart = False, False, False

@@ -14,6 +14,7 @@ from conncomp.kernels.cuda.models.spin_tiles import (
     word_bytes,
 )
 from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
+from conncomp.kernels.updates import Flips
 
 KERNELS = Templates("cuda/models/spin_batches.cuh", "sweep_batch", axes=range(1, MOST_AXES + 1))
 MOST_WARPS = 16  # of a block: ``kMostBatchThreads``
@@ -63,6 +64,6 @@ class SpinBatches(Sweeps):
         self._warps = 1 << most.bit_length() - 1  # so that rows are dealt evenly
         (self._kernel,) = KERNELS.load(gpu, lattice.ndim)
 
-    def _launch(self, *arguments: Any) -> None:
+    def _launch(self, _: Flips, *arguments: Any) -> None:
         grid, lattice = (self._replicas.count, self._warps * WARP), self._replicas.lattice
         launch(self._kernel, grid, *arguments, shared=_shared(lattice, self._warps))

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, launch
-from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps
+from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, starting_together
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
+from conncomp.kernels.updates import Flips
 
 FILE = "cuda/models/spin_sweeps.cuh"
 _AXES = range(1, MOST_AXES + 1)
@@ -106,12 +107,11 @@ class SpinSweeps(Sweeps):
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
 
-    def _launch(self, *arguments: Any) -> None:
+    def _launch(self, _: Flips, *arguments: Any) -> None:
         """Launch the kernel; from the first time on that clusters are refused, in the grid."""
         gpu, replicas, parts = self._replicas.gpu, self._replicas, self._parts
         of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
-        self._arrived[...] = 0
         grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
         given = *arguments, forest, self._arrived
         try:
@@ -132,5 +132,4 @@ class SpinSweeps(Sweeps):
             gpu.allow_cluster(kernel)
             return kernel
         (kernel,) = _IN_GRID.load(gpu, axes, self._by_warp)
-        # Whatever other streams do, blocks that wait for each other start together.
-        return kernel if parts == 1 else gpu.together(kernel)
+        return starting_together(gpu, kernel, parts)

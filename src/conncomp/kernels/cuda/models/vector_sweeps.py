@@ -11,8 +11,7 @@ from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
     Replicas,
     Sweeps,
-    of_updates,
-    records_of,
+    starting_together,
 )
 from conncomp.kernels.cuda.models.vector_spins import KINDS
 from conncomp.kernels.cuda.structs import Struct
@@ -57,21 +56,27 @@ class VectorSweeps(Sweeps):
 
     def __init__(self, replicas: Replicas, kind: Kind, negative: bool) -> None:
         gpu, lattice = replicas.gpu, replicas.lattice
-        self._negative, self._sweep = -1 if negative else 0, KERNELS.one(gpu, kind)
+        self._negative = -1 if negative else 0
         chunk = max(LEAST_CHUNK, -(-lattice.sites // _blocks_of_replica(gpu, replicas.count)))
         self._chunk = min(_most_chunk(gpu, lattice), -(-chunk // WARP) * WARP)
         super().__init__(replicas, -(-lattice.sites // self._chunk))
+        self._kernel = starting_together(gpu, KERNELS.one(gpu, kind), self._parts)
 
     def makes(self, one: bool, measures: bool) -> bool:
         """Return True: they reflect each cluster by a coin, or that of one site, and measure."""
         return True
 
-    def sweep(
-        self, spins: Any, numbers: range, strengths: Any, flips: Flips, every: int, before: int
-    ) -> None:
-        """Make updates as `Sweeps` does; each replica's `strengths` are a ``BondStrength``."""
-        gpu, replicas, records = self._replicas.gpu, self._replicas, flips.record
-        clusters = flips.clusters and records is not None
+    def _updates(self, flips: Flips, counted: dict[str, int]) -> tuple[Any, ...]:
+        """Return ``VectorUpdates``."""
+        clusters = flips.clusters and flips.record is not None
+        which = {"one": flips.chosen is not None, "clusters": clusters}
+        same = {"chunk": self._chunk, "negative": self._negative}
+        return (UPDATES.of(self._replicas.gpu, **counted, **same, **which),)
+
+    def _launch(self, flips: Flips, *arguments: Any) -> None:
+        """Launch the kernel; each replica's strength is a ``BondStrength``."""
+        gpu, replicas, (*drawn, records) = self._replicas.gpu, self._replicas, arguments
+        clusters = flips.clusters and flips.record is not None
         sites = replicas.lattice.sites * replicas.count
         of_clusters = sites if clusters else 0
         parent, size, total = self._workspace.take(
@@ -80,18 +85,8 @@ class VectorSweeps(Sweeps):
         if clusters:
             size[...] = 0
             total[...] = 0
-        counted = of_updates(numbers, records, every, before)
-        which = {"one": flips.chosen is not None, "clusters": clusters}
-        same = {"chunk": self._chunk, "negative": self._negative}
-        updates = UPDATES.of(gpu, **counted, **same, **which)
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
-        struct = replicas.struct_in_parts(numbers.start, self._parts)
-        self._arrived[...] = 0
-        # Whatever other streams do, blocks that wait for each other start together.
-        kernel = gpu.together(self._sweep) if self._parts > 1 else self._sweep
         of_axes = _BYTES_OF_AXIS * replicas.lattice.ndim
         shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
         grid = replicas.count * self._parts, THREADS
-        of_records = records_of(gpu, records)
-        arguments = struct, updates, strengths, spins, memory, of_records, self._arrived
-        launch(kernel, grid, *arguments, shared=shared)
+        launch(self._kernel, grid, *drawn, memory, records, self._arrived, shared=shared)
