@@ -17,14 +17,14 @@ PROJECT = PACKAGE.parent.parent
 SLACK = 0.01
 
 MOST = {
-    "lines of Python": 58_257,
-    "lines of C++ and CUDA": 47_549,
-    "lines of Python's code": 38_189,
-    "bytes of Python": 2_475_042,
-    "bytes of C++ and CUDA": 2_076_580,
-    "files of Python": 343,
+    "lines of Python": 56_740,
+    "lines of C++ and CUDA": 46_210,
+    "lines of Python's code": 36_675,
+    "bytes of Python": 2_424_438,
+    "bytes of C++ and CUDA": 2_019_699,
+    "files of Python": 338,
     "files of C++ and CUDA": 254,
-    "lines of src, reproductions, tests and benchmarks": 197_799,
+    "lines of src, reproductions, tests and benchmarks": 192_901,
     "public names": 45,
     "public names of models": 31,
     "public names of generate": 22,
