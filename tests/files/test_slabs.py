@@ -125,7 +125,7 @@ def test_a_pipe_is_refused(tmp_path):
 def test_raw_of_another_size(tmp_path):
     (tmp_path / "a.raw").write_bytes(bytes(10))
     with (
-        pytest.raises(ValueError, match=r"is of 10 bytes, but \(3, 2\) of uint16 take"),
+        pytest.raises(ValueError, match=r"is of 10 bytes, but shape \(3, 2\) of uint16 takes"),
         open_slabs(tmp_path / "a.raw", parse_raw("3,2:uint16")),
     ):
         pass

@@ -87,6 +87,13 @@ def test_later_images_equal_a_flood_fill(
             assert num == counts
 
 
+def test_counts_of_items_are_of_numpy_s_int64():
+    """Print ``array([2, 1])``, as those of C++'s long long would not."""
+    for _ in range(2):
+        _, counts = label(np.array([[1, 0, 1], [1, 1, 0]]), batch_axes=1, return_num=True)
+        assert counts.dtype is np.dtype(np.int64)
+
+
 def test_tolerances_tell_kinds_apart(kinds):
     image = np.array([[0, 1, 2, 4, 5, 8]], np.uint8)
     for _ in range(2):
