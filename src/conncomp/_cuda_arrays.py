@@ -1,7 +1,7 @@
-"""What a call that is made again and again asks of an array on a GPU, with the least of Python.
+"""Repeated calls on GPU arrays: read an array with little Python, and replay recorded launches.
 
-`_arrays` asks all that there is to ask; here are the few questions whose answers differ from one
-call to the next of its kind.
+`_arrays` checks an array once, in the first call of a kind. Later calls of the kind read only what
+may differ: address, stream and layout.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from conncomp.kernels.cuda.workspace import Ahead, OwnWorkspaces, Workspace, rec
 class CuPyArrays:
     """Arrays of CuPy."""
 
-    # The latter is whether an array that one call has asked for may be what a later one returns.
+    # `asks_ahead`: whether a call may return an array that an earlier call allocated for it.
     name, asks_ahead = "cupy", True
 
     def layout(self, array: Any, device: int) -> Hashable:
-        """Return shape, strides, dtype and device; None unless it lies on that device."""
+        """Return shape, strides in bytes, dtype and device; None if the array lies elsewhere."""
         if array.data.device_id != device:
             return None
         return array.shape, array.strides, array.dtype, device
@@ -47,7 +47,7 @@ class CuPyArrays:
 class TorchArrays:
     """Tensors of PyTorch."""
 
-    # A tensor is of the pool of a CUDA graph, or of inference mode, where it was asked for.
+    # A tensor belongs to the graph's pool or the inference mode in which it is allocated.
     name, asks_ahead = "torch", False
 
     def __init__(self, torch: Any) -> None:
@@ -58,7 +58,7 @@ class TorchArrays:
         self._handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def layout(self, array: Any, device: int) -> Hashable:
-        """Return shape, strides, dtype and device; None unless it lies on that device."""
+        """Return shape, strides in elements, dtype and device; None if the array lies elsewhere."""
         if array.get_device() != device:  # -1 in main memory
             return None
         return array.shape, array.stride(), array.dtype, device
@@ -82,18 +82,18 @@ class TorchArrays:
 
 @lru_cache(maxsize=1024)
 def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how far elements of a C-contiguous array lie apart, in elements."""
+    """Return the strides of a C-contiguous array, in elements."""
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 CudaLibrary = CuPyArrays | TorchArrays  # of arrays that lie on a GPU
 
-# By class of arrays. It is None where a library's arrays are asked by `_arrays` only.
+# By class of arrays; None for classes that only `_arrays` reads.
 _LIBRARIES: dict[type, CudaLibrary | None] = {}
 
 
 def cuda_library_of(array: object) -> CudaLibrary | None:
-    """Return what asks arrays of a library that has some on a GPU; None for other libraries."""
+    """Return what reads an array of CuPy or PyTorch; None for other libraries and CPU tensors."""
     kind = type(array)
     if kind in _LIBRARIES:
         return _LIBRARIES[kind]
@@ -106,27 +106,28 @@ def cuda_library_of(array: object) -> CudaLibrary | None:
 
 @cache
 def cuda_library_named(name: str) -> CudaLibrary | None:
-    """Return the same of a library that arrays on a GPU are of."""
+    """Return what reads the arrays of "cupy" or "torch"; None for another library."""
     if name == "cupy":
         return CuPyArrays()
     return TorchArrays(sys.modules["torch"]) if name == "torch" else None
 
 
-Kind = Hashable | None  # what a call is kept by for later ones; None if it is not kept
-# What a replay returns of the numbers of components: the number, once it is there; the numbers on
-# the GPU, copied, as other calls use the memory that they are in, or left there; None.
+Kind = Hashable | None  # the key by which later calls find a call; None if it is not kept
+# What a replay returns as numbers of components. "told": an int, after waiting for the GPU;
+# "copied": a new array on the GPU, as other calls overwrite the workspace; "left": the array in the
+# workspace; "unasked": None.
 Counted = Literal["told", "copied", "left", "unasked"]
 
-# Of labels that are allocated ahead of the next call, in bytes.
+# The largest labels that a call allocates for the next one, in bytes.
 MOST_AHEAD = 1 << 22
 
 
 def recorded_with(
     gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *called: Any
 ) -> tuple[Workspace | None, Kind]:
-    """Return the memory that launches of a call are recorded with, and its kind, their key there.
+    """Return the workspace of a call's recorded launches, and their key in `Workspace.calls`.
 
-    The memory is the caller's, or the `own` one of calls without any, once there is some. The kind
+    Without a `workspace` of the caller it is the one of `own`, None before the first call. The key
     is None if launches are not recorded.
     """
     stream = library.stream(gpu)
@@ -134,18 +135,24 @@ def recorded_with(
         return None, None
     memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
-        return None, None  # amid another call, by a signal's handler
+        return None, None  # a signal's handler calls within a call of this thread
     return memory, (stream_key(stream), *called)
 
 
 class RecordedFill:
     """Recorded launches that fill labels, replayed with other arrays.
 
-    `fill` launches, and returns the numbers of components, int64 on the GPU. `arrays`, of CuPy, are
-    those that arrays of `library` replace, the labels last. `shape` is that of the numbers, and
-    `reads` where the memory of the first array begins and ends, in bytes from its first element.
-    `counts` are the numbers in the workspace, and `first` those of the first call, as `counted`
-    says.
+    Parameters
+    ----------
+    fill : launches the kernels; returns the numbers of components, int64 on the GPU
+    arrays : CuPy arrays that a replay replaces by arrays of `library`, the labels last
+    shape : of the numbers of components
+    reads : where the memory of the first array begins and ends, in bytes from its first element
+
+    Attributes
+    ----------
+    counts : the numbers of components in the workspace, a CuPy array
+    first : the numbers that the first call returns, as `Counted` says
     """
 
     def __init__(
@@ -181,10 +188,10 @@ class RecordedFill:
             )
 
     def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
-        """Fill labels; return them, and numbers of components as the first call did.
+        """Fill labels; return them, and the numbers of components as `Counted` says.
 
-        `out` is one that this `takes`, or None; `others` are the addresses of the other arrays.
-        Labels of the next call are allocated while the GPU is at work: that begins sooner then.
+        `out` passes `takes`; `others` are the addresses of the arrays before the labels. The next
+        call's labels are allocated while the GPU works, so that the next call launches sooner.
         """
         with workspace.turn:
             workspace.caller = get_ident()
@@ -204,7 +211,7 @@ class RecordedFill:
                 workspace.caller = None
 
     def _numbers(self) -> Any:
-        """Return the numbers of components, as `counted` says."""
+        """Return the numbers of components as `Counted` says: an int, an int64 array or None."""
         if self._is_told:
             return self._recording.answer(self._stream)
         if not self._is_copied:
@@ -216,7 +223,7 @@ class RecordedFill:
         return copy
 
     def takes(self, out: Any, given: Any = None) -> bool:
-        """Whether `out` is None, or as the labels and no part of what is `given` to be read."""
+        """Whether `out` is None, or laid out as the labels and apart from the input `given`."""
         if out is None:
             return True
         kind, layout = self._labels_kind

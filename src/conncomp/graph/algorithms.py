@@ -71,7 +71,7 @@ ALGORITHMS = table_of(
     _paper_on_gpu("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
-# The same for strong components.
+# The algorithms for strong components.
 STRONG_ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
     Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),

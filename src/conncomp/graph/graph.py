@@ -118,8 +118,8 @@ class Graph:
             ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
             By default one more than the largest vertex that occurs, unless that is more than 64 for
-            each arc and 4,194,304 besides. Ids that are no numbers from 0 become such by
-            ``numpy.unique(ids, return_inverse=True)``.
+            each arc and 4,194,304 besides. ``numpy.unique(ids, return_inverse=True)`` turns other
+            ids into numbers from 0.
 
         Raises
         ------

@@ -263,10 +263,16 @@ class IncrementalComponents:
 
 
 class _Kept:
-    """Components where they are kept, `device`: a forest, `parent`, and the number of its trees.
+    """The components on a device: a forest and its number of trees. Subclasses define the rest.
 
-    Below, `take_one` returns a vector of vertices as kernels take it, `unite` adds edges, `find`
-    fills what is answered to one vector, of roots, or to two, of pairs, and `write` fills labels.
+    Attributes
+    ----------
+    parent : the forest, (vertices,)
+    components : the number of trees, int64, (1,)
+    take_one : return a vector of vertices as kernels take it
+    unite : add edges
+    find : fill the roots of one vector, or whether pairs of two are connected
+    write : fill labels
     """
 
     device: Literal["cpu", "cuda"]
@@ -292,7 +298,7 @@ class _Kept:
             self.raise_refusal(wait)
 
     def answer(self, asked: Named, wait: bool) -> Any:
-        """Return whether pairs are connected, or, of vertices of one name, their roots."""
+        """Return bool, whether pairs are connected; or, for one argument, the vertices' roots."""
         library = _arrays.library_of(next(iter(asked.values())))
         with self.stream(library) as xp:
             given = self._take(asked)
@@ -304,7 +310,7 @@ class _Kept:
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
             given = self.parent.shape, max(len(self.parent) - 1, 0), dtype, out, ()
-            # What the kernel of the CPU writes leads it on, unchecked.
+            # The CPU kernel follows what it has written there, unchecked.
             output = _arrays.Output(*given, private=self.device == "cpu", xp=xp)
             self.write(output.labels, consecutive)
             self.raise_refusal(consecutive)
@@ -319,7 +325,7 @@ class _Kept:
         return np.array([number])
 
     def stream(self, library: str) -> AbstractContextManager[Any]:
-        """Work there, on the stream that is current in a library; the value is NumPy or CuPy."""
+        """Work on the stream that is current in a library; the value is NumPy or CuPy."""
         return _HERE
 
     def raise_refusal(self, wait: bool = True) -> None:
@@ -329,7 +335,7 @@ class _Kept:
         """Return arrays of vertices, by the names of arguments, as kernels take them."""
         vertices = [self.take_one(array, name) for name, array in arrays.items()]
         parts.check_lengths(arrays, vertices)
-        if self.device == "cpu":  # on a GPU kernels look at what they hold
+        if self.device == "cpu":  # on a GPU kernels check vertices
             for name, array in zip(arrays, vertices, strict=True):
                 parts.check_range(array, name, len(self.parent))
         return parts.as_one_dtype(vertices)
@@ -371,7 +377,7 @@ class _OnGpu(_Kept):
         self._forest = GrowingForest(current_gpu(), vertices, index)
         self.parent, self.components = self._forest.parent, self._forest.components
         self._calls, self._workspace, self.library = counter(1), Workspace(), "cupy"
-        first_entry(self._forest.refusal)  # from now on it is there for all streams
+        first_entry(self._forest.refusal)  # wait, so that all streams may use it
 
     def unite(self, src: Any, dst: Any) -> None:
         with self._workspace as memory:

@@ -199,9 +199,9 @@ def connected_components(
         given = numbering, dtype, out, workspace, kind
         count, labels = _label_on_gpu(graph, chosen, choices, *given)
         return (count, labels) if return_labels else int(count)
-    # Among what leads to strong components is the number of vertices itself.
+    # In between, labels of strong components are ranks, up to the number of vertices.
     largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
-    # What kernels of the CPU write there leads them on, unchecked.
+    # CPU kernels follow what they have written there, unchecked.
     inputs = (*graph.arrays, *_arrays_of(csgraph))
     output = _arrays.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
@@ -228,11 +228,11 @@ def _label_on_gpu(
     workspace: Workspace | None,
     kind: Any = None,
 ) -> tuple[Any, Any]:
-    """Return the number of components and the labels; record the launches of a kind of calls."""
+    """Return the number of components and the labels; record the launches unless `kind` is None."""
     with graph.stream():
         gpu, consecutive = current_gpu(), numbering != "roots"
-        # What goes on until nothing changes would go on for ever while the caller changes `out`;
-        # other algorithms check what they read back of it.
+        # An algorithm that goes on until nothing changes might never end while the caller changes
+        # `out`; other algorithms check what they read back from it.
         private = algorithm.waits(options) or numbering == "topological"
         given = (graph.num_vertices,), max(graph.num_vertices - 1, 0), dtype, out, graph.arrays
         output = _arrays.Output(*given, private=private, xp=gpu.xp)
@@ -306,7 +306,7 @@ def _graph_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Graph:
 
 
 def _arrays_of(graph: Any) -> list[Labels]:
-    """Return the arrays that make up a matrix, so that `out` can be held against them."""
+    """Return the NumPy arrays of a matrix, which `out` must not overlap."""
     if isinstance(graph, Graph):
         return []
     names = ("data", "indices", "indptr", "row", "col", "offsets")

@@ -41,9 +41,9 @@ from conncomp.kernels.cuda.workspace import OwnWorkspaces, Recordings, Workspace
 MOST_ENTRIES = 1 << 23
 
 _workspaces = OwnWorkspaces()  # by device, of calls without one
-_GRAPHS = "graphs"  # among the calls of a workspace: kinds by graph
+_GRAPHS = "graphs"  # the key in `Workspace.calls` of recordings by graph and kind
 
-# The types of `asked` in calls that are kept: arguments of them that are equal mean the same.
+# The types of `asked` in recorded calls: of these types, equal arguments mean the same.
 _NONE = type(None)
 _PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
 
@@ -51,10 +51,10 @@ _PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
 def call_again(
     graph: Parts, workspace: Any, asked: tuple[Any, ...], out: Any
 ) -> tuple[Kind, tuple[Any, Any] | None]:
-    """Return the kind of a call of `connected_components`, and the number and labels it returns.
+    """Return the kind of a call of `connected_components`, and its result: number and labels.
 
-    The call has `asked` for directed, connection, numbering, algorithm and device. Its kind is None
-    if launches are not recorded; the others if there is no recording, or it does not fill `out`.
+    `asked` has directed, connection, numbering, algorithm and device. The kind is None if launches
+    are not recorded; the result is None if there is no recording, or it does not take `out`.
     """
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
@@ -79,7 +79,7 @@ def call_again(
 
 
 def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
-    """Return what is recorded of calls on a graph with the memory of a workspace."""
+    """Return the recordings, by kind, of calls on a graph with a workspace."""
     graphs = workspace.calls.setdefault(_GRAPHS, WeakKeyDictionary())
     kinds: dict[Hashable, Any] | None = graphs.get(graph)
     if kinds is None:
@@ -88,7 +88,7 @@ def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
 
 
 def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
-    """Fill labels, record the launches for later calls of a kind, and return the number."""
+    """Fill labels, record the launches for the kind; return the components as `Counted` says."""
     library, gpu = cuda_library_named(graph.library), current_gpu()
     assert library is not None
     memory = task.workspace or _workspaces.take(gpu.device, gpu.current_stream())
@@ -98,7 +98,7 @@ def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) 
     with memory:  # no other call takes more of it before the launches are recorded
         launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
         recorded = RecordedFill(gpu, launches, (task.labels,), library, memory, (), counted)
-        if task.labels.dtype == INDEX_TYPES[0]:  # not as those of `out`
+        if task.labels.dtype == INDEX_TYPES[0]:  # not another dtype, of `out`
             _kinds(memory, graph)[kind] = recorded
     return recorded.first
 
@@ -106,7 +106,7 @@ def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) 
 def recorded_forest(
     gpu: Gpu, graph: Parts, weights: WeightBits | None, workspace: Workspace | None
 ) -> Any:
-    """Return the arcs of a forest, by recorded launches if they may be."""
+    """Return the arcs of a forest, an array on the GPU, by recorded launches if possible."""
     stream, arcs = gpu.current_stream(), graph.num_arcs
     is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
     will_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)
@@ -140,5 +140,5 @@ def _forest_again(
         return task.total
 
     again = recordings.launch(key, (arcs, bits), launches)
-    _kinds(memory, graph)[key] = recordings  # anew, if the launches have taken more memory
+    _kinds(memory, graph)[key] = recordings  # again, as taking more memory clears the calls
     return as_many(arcs, again.read(stream, gpu.address(again.returned)))

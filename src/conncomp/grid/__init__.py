@@ -4,7 +4,9 @@
     array      ->  Array      array.py, _values.py          values as kernels read them, a question
     Array      ->  labels     answers.py, algorithms.py     `fill` of the algorithm in the table
 
-`labelling.py` and `wrapping.py` are what users call; `repeated.py` skips all this in a later call.
+By default an array in main memory goes from `repeated.py` straight to C++ (`native.ImageKind`), not
+through the table; both ways end in `label_runs` of ``kernels/cpu/grid/runs.h``. Later calls of the
+kind skip the steps above, on a GPU too. `labelling.py` and `wrapping.py` are what users call.
 """
 
 from conncomp.grid.labeller import Labeller

@@ -15,7 +15,7 @@ from conncomp._arrays import check_kind, converted, native_layout
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, bonds_of_axes, values_within
 
-# Of a lattice of bonds: axes that are longer than 1; and bits of a byte.
+# Of a lattice of bonds: the most axes longer than 1; and bits of a byte, one for each axis.
 MOST_BOND_AXES, BITS = 6, 8
 
 
@@ -27,8 +27,8 @@ def describe_values(
 ) -> tuple[NDArray[Any], Links]:
     """Return an array as a kernel reads it, and the rule that links its elements.
 
-    It is of bool, integer or floating dtype; background and tolerance are checked. Elements where
-    the mask holds are of the background's value in what is returned.
+    `image` is of bool, integer or floating dtype; the caller has checked background and tolerance.
+    The array returned has the background's value where `mask` is True.
     """
     value, limit, links = comparison_of(image.dtype, background, tolerance)
     if mask is None and image.dtype.itemsize <= 8:
@@ -45,7 +45,7 @@ def describe_values(
 
 
 def check_rule(dtype: np.dtype[Any], background: Any, tolerance: Any) -> None:
-    """Raise unless they are numbers, or no background, and fit values of a dtype."""
+    """Raise unless background (or None) and tolerance are numbers that fit values of a dtype."""
     hashable = isinstance(background, _NUMBERS) and isinstance(tolerance, _NUMBERS)
     (comparison_of if hashable else comparison_of.__wrapped__)(dtype, background, tolerance)
 
@@ -54,12 +54,12 @@ _NUMBERS = (type(None), bool, int, float, np.generic)
 _REAL = (int, float, np.integer, np.floating)
 
 
-# True and 1 are equal, and not both a tolerance.
+# By type, too: True equals 1, but is no tolerance.
 @lru_cache(maxsize=256, typed=True)
 def comparison_of(
     dtype: np.dtype[Any], background: float | None, tolerance: float
 ) -> tuple[NDArray[Any] | None, float, Links]:
-    """Return the background and the tolerance as values of a dtype have them, and the link rule."""
+    """Return the background, of the dtype, shape (), or None; the tolerance; and the link rule."""
     if background is not None and not isinstance(background, (*_REAL, np.bool_)):
         raise TypeError(f"background={shown(background)} must be a real number")
     value, limit = _as_value(background or 0, dtype), _check_tolerance(tolerance, dtype)
@@ -72,7 +72,7 @@ def _links(dtype: np.dtype[Any], value: NDArray[Any] | None, limit: float) -> Li
 
 
 def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
-    """Return the tolerance as a number of Python, for integers the whole part of it."""
+    """Return the tolerance as a number of Python; for an integer dtype, its whole part."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, _REAL):
         raise TypeError(f"tolerance={shown(tolerance)} must be a real number, 0 or more")
     if not tolerance >= 0:
@@ -93,7 +93,7 @@ def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
 
 
 def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
+    """Return `number` as an array of the dtype, shape (), or None if no value equals it."""
     if isinstance(number, np.generic):
         number = number.item()  # Python's numbers compare exactly
     if dtype.kind == "f":
@@ -112,14 +112,14 @@ def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
 
 
 def _where_equal(image: NDArray[Any], value: NDArray[Any]) -> Any:
-    """Return where elements are of the background's value; NaN stands for all NaNs."""
+    """Return a bool array: which elements equal the background, where NaN stands for all NaNs."""
     return np.isnan(image) if np.isnan(value) else image == value
 
 
 def _numbered(
     image: NDArray[Any], value: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return a number for each value instead of it, and that of the background."""
+    """Replace each value by a number, int64; return these, and the background's number."""
     numbers = np.unique(image, return_inverse=True, equal_nan=False)[1] + 1
     numbers = numbers.reshape(image.shape)
     if value is None:
@@ -131,19 +131,19 @@ def _numbered(
 def _rounded(
     image: NDArray[Any], value: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return an array as one of float64, and the background there."""
+    """Return the array as float64, and the background as float64, shape ()."""
     with np.errstate(over="ignore"):
         values = converted(image, np.dtype(np.float64))
     if value is None:
         return values, None
-    # What differs from the background may be rounded to the same number.
+    # A value that is not the background may be rounded to the background's number.
     values, spare = _with_spare_value(values)
     values[_where_equal(image, value)] = spare
     return values, spare
 
 
 def _with_spare_value(image: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return a copy of an array, perhaps of a wider dtype, and a value of its that it lacks."""
+    """Return a copy of an array, perhaps of a wider dtype, and a value that it does not hold."""
     kind, itemsize = image.dtype.kind, image.dtype.itemsize
     if itemsize < 8:
         wide = np.dtype(np.uint8 if kind == "b" else f"{kind}{2 * itemsize}")
@@ -189,14 +189,14 @@ def lattice_of(bonds: Any, batch_axes: int, given: object = None) -> tuple[tuple
 
 
 def with_even_items(bonds: Any, batch: int) -> Any:
-    """Return bonds whose items are at equal distances in memory."""
+    """Return the bonds, copied unless their items lie at equal distances in memory."""
     ahead = slice(1, 1 + batch) if bonds.dtype == bool else slice(batch)
     even = steps_evenly(bonds.shape[ahead], bonds.strides[ahead])
     return bonds if even else bonds.copy(order="C")
 
 
 def describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
-    """Return the bytes of the sites, of the first plane if there are planes, and the link rule."""
+    """Return the bonds as uint8, shape of the lattice (bool: the first plane), and the rule."""
     if bonds.dtype == bool:
         planes = bonds.view("u1")
         steps = (k * bonds.strides[0] for k in range(len(bonds)))

@@ -42,8 +42,8 @@ def _is_small(gpu: Gpu, image: Image) -> bool:
     return image.size <= tiled_quads.MOST * gpu.multiprocessors
 
 
-# The first one that an array suits labels it. On a CPU runs label all arrays. Beside each are times
-# on an H200, by the section of benchmarks/notes-grid-gpu.md.
+# The first driver that suits an array labels it. The comments name a section of
+# benchmarks/notes-grid-gpu.md and its times on an H200. On a CPU runs label all arrays.
 DEFAULTS_ON_GPU = (
     # "A block an item": 64 masks of 256² in 15.9 µs for 39; of fewer, quads are faster.
     Default(

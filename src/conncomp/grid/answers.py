@@ -25,9 +25,9 @@ Answer = Labels | tuple[Labels, Any]  # with the number of components, or that o
 
 
 def answer(array: Array, out: Any, fill: Callable[[Any], Any]) -> Answer:
-    """Return labels, where the caller's array lies, and, if wanted, what ``fill(labels)`` returns.
+    """Return the labels, where the caller's array lies, and, if wanted, the numbers of components.
 
-    Those are the numbers of components, as `label` returns them.
+    ``fill(labels)`` returns these numbers as `label` does.
     """
     question, shape = array.question, array.values.shape
     on_cpu, in_memory = question.device == "cpu", isinstance(array.given, np.ndarray)
@@ -39,8 +39,8 @@ def answer(array: Array, out: Any, fill: Callable[[Any], Any]) -> Answer:
             out,
             (array.given,),
             lowest=0 if question.consecutive else -1,
-            # What goes on until nothing changes would go on for ever while the caller changes
-            # `out`; other algorithms check what they read back of it. Labels that come from a GPU
+            # An algorithm that goes on until nothing changes might never end while the caller
+            # changes `out`; other algorithms check what they read back from it. Labels from a GPU
             # are copied in any case.
             private=(
                 out is not None
@@ -48,7 +48,7 @@ def answer(array: Array, out: Any, fill: Callable[[Any], Any]) -> Answer:
                 and ALGORITHMS[question.device][question.algorithm].waits(dict(question.options))
             ),
             xp=np if in_memory else current_gpu().xp,
-            # Where labels are indices in the whole array meanwhile.
+            # On a GPU labels are, in between, indices into the whole array.
             largest_index=0 if on_cpu else prod(shape),
         )
         numbers = fill(output.labels)
@@ -62,7 +62,10 @@ def label_array(array: Array, out: Any = None, workspace: Workspace | None = Non
 
 
 def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
-    """Fill labels, where the caller's array lies; return the numbers of components if wanted."""
+    """Fill labels, where the caller's array lies; return the numbers of components if wanted.
+
+    An int, or int64 of the shape of the batch axes, in the caller's library.
+    """
     question, in_memory = array.question, isinstance(array.given, np.ndarray)
     if question.device == "cpu":
         counts = run_algorithm(question, array, labels)
@@ -84,7 +87,7 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
 def run_algorithm(
     question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, memory: Any = None
 ) -> Any:
-    """Fill the labels of an `Array` on the CPU, or of an `Image`, as an `Algorithm` does."""
+    """Fill the labels of an `Array` (CPU) or `Image` (GPU); return what `Algorithm.fill` does."""
     engine, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
     if engine.check is not None:
         engine.check(problem, **options)
@@ -95,7 +98,7 @@ def run_algorithm(
 def fill_on_gpu(
     question: Question, gpu: Gpu, image: Image, labels: Any, workspace: Workspace | None
 ) -> Any:
-    """Fill `labels`; return how many components each item has, if wanted, on the GPU."""
+    """Fill `labels`; return the numbers of components, int64, (items,), on the GPU, if wanted."""
     if image.size == 0:
         return gpu.xp.zeros(image.items, np.int64)
     with Workspace() if workspace is None else workspace as memory:
@@ -103,7 +106,7 @@ def fill_on_gpu(
 
 
 def at_both_faces(xp: Any, labels: Any, axis: int, rows: int, background: int) -> Any:
-    """Return for each number below `rows` whether it is a label on both faces along an axis."""
+    """Return bool, (rows,): whether a label occurs on both faces along an axis."""
     occurs = xp.zeros((2, rows), bool)
     for side in (0, -1):
         face = labels.take(side, axis)

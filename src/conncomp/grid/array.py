@@ -1,4 +1,4 @@
-"""From what the caller gave to an array that a question is asked of."""
+"""Turn the caller's array into an `Array`: values as kernels read them, and a question."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Given(NamedTuple):
 def read_array(
     values: Any, name: str, device: str | None = None, workspace: Any = None, masks: bool = True
 ) -> Given:
-    """Return the argument of a name; refuse masked elements unless `masks` are taken."""
+    """Read the argument `name` of the caller; refuse masked elements unless `masks` is True."""
     plain = type(values) is np.ndarray
     placed = not plain and on_gpu(values)
     place = choose_device(device, placed, name, workspace)
@@ -54,7 +54,7 @@ def read_array(
 
 
 def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
-    """Let CuPy work where the caller does, who gave an array of a library."""
+    """Let CuPy launch on the stream that is current in the library of the caller's array."""
     if isinstance(given, np.ndarray):
         return nullcontext()
     return caller_stream(library, given.device.id)
@@ -63,10 +63,11 @@ def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
 class Array(NamedTuple):
     """An array, and the question that is asked of it: who is connected to whom.
 
-    `given` is what the caller gave, as an array of NumPy or CuPy, and `library` that of the
-    caller's array. `values` lie where labels are found: on the GPU, too, if `given` lies in main
-    memory. They are of the shape of the labels: of bonds, which have their own array, bytes, the
-    first of them that of the first axis.
+    Attributes
+    ----------
+    given : the caller's array, as one of NumPy or CuPy
+    library : that of the caller's array
+    values : on the device that labels, of the labels' shape; uint8 for bonds, the first axis' plane
     """
 
     given: Any
@@ -87,12 +88,12 @@ class Array(NamedTuple):
         return Image(self.values, self.links, question.neighbourhood, question.batch_axes)
 
     def stream(self) -> AbstractContextManager[object]:
-        """Let CuPy work where the caller does."""
+        """Let CuPy launch on the stream that is current in the caller's library."""
         return stream_of(self.given, self.library)
 
 
 def read(question: Question, values: Any) -> Array:
-    """Return an array of any library as a question is asked of it that was not made for it."""
+    """Return the `Array` of values of any library, for a question made from other values."""
     name = "bonds" if question.of_bonds else "label_image"
     given = read_array(values, name, masks=not question.of_bonds)
     if question.of_bonds:
@@ -107,7 +108,7 @@ def read(question: Question, values: Any) -> Array:
 
 
 def array_of(question: Question, given: Given, *, even_items: bool = False) -> Array:
-    """Return an array as a question is asked of it; items of bonds are even if they must be."""
+    """Return the `Array` of a question; with `even_items`, items of bonds lie equally far apart."""
     values, batch, moves = given.array, question.batch_axes, question.device != "cpu"
     if question.of_bonds and (even_items or moves):
         with stream_of(values, given.library):

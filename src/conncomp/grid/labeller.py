@@ -1,4 +1,4 @@
-"""`Labeller`: what a loop holds that labels arrays of one kind on a GPU."""
+"""`Labeller`, for loops that label arrays of one shape and dtype on a GPU."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Labeller:
         return labels
 
     def _label(self, label_image: Any, out: Any, kind: Kind) -> Any:
-        """Check all arguments, label, and record the launches of a kind."""
+        """Check all arguments, label, and, unless `kind` is None, record the launches."""
         if not on_gpu(label_image):
             raise TypeError(
                 f"label_image is a {type(label_image).__name__} in main memory; move it to the "
@@ -150,7 +150,7 @@ class Labeller:
         return answer(array, out, fill)
 
     def _check_fits(self, given: Any) -> None:
-        """Raise unless an array is of the shape and dtype that were said, and on this GPU."""
+        """Raise unless an array has the Labeller's shape and dtype and lies on its GPU."""
         for what, found, aim, expected, error in (
             ("has shape", given.shape, "is for", self.shape, ValueError),
             ("is of dtype", given.dtype, "is for", self.dtype, TypeError),

@@ -43,8 +43,8 @@ ELSEWHERE = {
     "max_labels": "labels are as many as there are",
 }
 
-# What a call of `label` that is kept was asked for, in order, and the types of it: arguments of
-# them that are equal mean the same.
+# The arguments of calls of `label` that are kept, in order, and their types: of these types, equal
+# arguments mean the same.
 _NONE = type(None)
 ASKED: Mapping[str, tuple[type, ...]] = {
     "background": (_NONE, int, float),
@@ -64,7 +64,7 @@ class LabelChoices(Choices, total=False):
 
     periodic: bool | Sequence[bool]
     numbering: Numbering
-    # Of algorithms.
+    # Options of the papers' algorithms.
     block: tuple[int, int]
     cells: int
     first: str
@@ -78,7 +78,7 @@ class LabelChoices(Choices, total=False):
 
 
 class ImageChoices(LabelChoices, total=False):
-    """Those of `label`."""
+    """`LabelChoices`, and those of `label` alone."""
 
     structure: ArrayLike | None
     tolerance: float

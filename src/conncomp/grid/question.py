@@ -1,8 +1,7 @@
 """What is asked of an array: who is connected to whom, and how components are numbered.
 
-A question is resolved once, from the arguments of `label` or `label_bonds`, which is where their
-errors are raised. It has no array, so an array, a chunk, a slab and a block of a file are asked the
-same one, in any process.
+The arguments of `label` or `label_bonds` are checked once, and become a question. It holds no
+array, so an array, a chunk, a slab and a block of a file share one question, in any process.
 """
 
 from __future__ import annotations
@@ -20,9 +19,14 @@ OF_VALUES = "of bool, integer or floating dtype"
 class Question:
     """Who is connected to whom in an array, and what is wanted of its components.
 
-    The `neighbourhood` is along the axes after the `batch_axes`. Of values there are `background`
-    and `tolerance`, checked. Components are numbered (`consecutive`), or called by their roots, and
-    `counted`, if wanted. `device` is where to work, and `options` are all of the `algorithm`.
+    Attributes
+    ----------
+    neighbourhood : along the axes after the first `batch_axes`
+    background, tolerance : checked; for arrays of values only
+    consecutive : whether labels are consecutive, or else roots
+    counted : whether the numbers of components are wanted
+    dtype : of the labels, or "smallest", or None for the default
+    options : a choice for each option of the `algorithm`
     """
 
     neighbourhood: Neighbourhood
@@ -39,9 +43,9 @@ class Question:
 
     @property
     def numbering(self) -> Numbering:
-        """How components are numbered, as the argument of that name says."""
+        """`consecutive` as the argument `numbering` of `label`."""
         return "consecutive" if self.consecutive else "roots"
 
     def closed_along(self, axes: tuple[bool, ...]) -> Question:
-        """Return the same with these axes of an item periodic."""
+        """Return the question with other periodic axes of an item."""
         return replace(self, neighbourhood=self.neighbourhood._replace(periodic=axes))

@@ -1,10 +1,10 @@
-"""Repeated calls of `label`: what the first call of a kind decided serves the later ones.
+"""Repeated calls of `label`: later calls of a kind reuse what the first one decided.
 
-Which kernels run, and what they are told, depends on the kind of a call: on shapes, strides, dtypes
-and options, not on the values. So it is kept, and later arrays of the kind go straight to them:
+Which kernels run, and their arguments but for arrays, depends on the kind of a call: on shapes,
+strides, dtypes and options, not on the values. The first call keeps them by the kind:
 
-    first call      check, describe, plan, fill      keep what the kernel was told, or the launches
-    later ones      look the kind up, new labels, fill
+    first call      check, describe, plan, fill      keep an `ImageKind`, or record the launches
+    later calls     look the kind up, new labels, fill
 
 On the CPU C++ checks that the arrays of a later call are of the kind, once it holds their memory; a
 call that it refuses goes the long way, which says why. Cost: 2 microseconds of Python instead of
@@ -38,7 +38,7 @@ from conncomp.grid.runs import described
 from conncomp.kernels.cuda.launcher import are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
-# With more kinds all are forgotten: each array is of another kind then.
+# With more kinds all are forgotten: then most arrays are of a new kind.
 MOST_ON_CPU, MOST_ON_GPU = 1024, 256
 # The largest arrays and memory, in bytes, of recorded calls without a workspace. The memory stays
 # allocated: 60 to 90 MB for the largest arrays whose values are compared, more for others.
@@ -48,13 +48,13 @@ MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 _on_cpu: dict[Hashable, tuple[Any, tuple[int, ...] | None]] = {}
 _UNKNOWN = None, None
 _workspaces = OwnWorkspaces()  # on a GPU, by device, of calls without one
-_too_large: dict[Hashable, bool] = {}  # kinds that need more memory there
+_too_large: dict[Hashable, bool] = {}  # kinds that need more than `MOST_MEMORY`
 
 
 def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
-    """Return the kind of a call of `label`, and what the call returns.
+    """Return the kind of a call of `label`, and its result.
 
-    The latter is None if the kind is not known, or does not take `out`.
+    The result is None if no call of the kind is kept, or the kept one does not take `out`.
     """
     if type(values) is not np.ndarray or workspace is not None:
         return _again_on_gpu(values, workspace, asked, out)
@@ -97,7 +97,7 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
 def answer_and_record(
     kind: Kind, array: Array, out: Any = None, workspace: Workspace | None = None
 ) -> Answer:
-    """Label an array, and keep for later calls of the kind, if there is one, how."""
+    """Label an array; unless `kind` is None, keep for later calls of the kind how."""
     fill, values = partial(fill_array, array, workspace), array.values
     is_read = values is array.given and values.size > 0  # itself, not a copy
     if kind is not None and is_read and array.question.algorithm == "auto":
@@ -107,7 +107,10 @@ def answer_and_record(
 
 
 def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
-    """Fill labels of an array in main memory, and keep how if they are int32."""
+    """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls.
+
+    `ImageKind.label` calls ``label_runs``, as `fill_by_runs` of the table does.
+    """
     values, question = array.values, array.question
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
         _, rule, grid, _ = described(array)
@@ -125,7 +128,7 @@ def _fill_and_record(kind: Kind, array: Array, workspace: Workspace | None, labe
     """Fill labels of an array in GPU memory, and record the launches if they fit."""
     question, is_own, gpu = array.question, workspace is None, current_gpu()
     is_large = is_own and (kind in _too_large or array.values.size > MOST_ELEMENTS)
-    if is_large or labels.dtype != INDEX_TYPES[0]:  # as those of `out`
+    if is_large or labels.dtype != INDEX_TYPES[0]:  # of the dtype of `out`
         return fill_array(array, workspace, labels)
     counted: Counted = "copied" if is_own else "left"
     if not question.counted:
@@ -154,10 +157,10 @@ def _keep(kinds: dict[Hashable, Any], kind: Hashable, kept: Any, most: int) -> N
 def record_fill(
     array: Array, workspace: Workspace, labels: Any, counted: Counted
 ) -> RecordedFill | None:
-    """Fill labels, of CuPy, of an array in GPU memory, and record the launches on this stream.
+    """Fill labels, a CuPy array, of an array in GPU memory; record the launches on this stream.
 
-    The question is of an algorithm that does not wait; arrays of the same library are labelled
-    later. None, and nothing is filled, if launches would read a copy of the array.
+    The algorithm does not wait. Replays take arrays of the same library. Return None, with nothing
+    filled, if launches would read a copy of the array.
     """
     if array.values is not array.given or array.values.size == 0:
         return None

@@ -1,4 +1,4 @@
-"""Labels arrays on the CPU by runs, or by the papers' serial algorithms: drives kernels there."""
+"""Label arrays on the CPU by runs, or by the papers' serial algorithms."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from conncomp.kernels import seconds_left
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
-# The most elements of an array whose runs are kept.
+# The most elements of an array for `KeptRuns`.
 LARGEST = np.iinfo(np.int32).max
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
 
 
 def described(array: Array) -> tuple[int, Any, Any, tuple[int, ...]]:
-    """Return the address, the link rule, and what `describe_axes` does, of an array not empty."""
+    """Return address, link rule, grid and order of axes (`describe_axes`) of a non-empty array."""
     values, links, question = array.values, array.links, array.question
     who = question.neighbourhood, question.batch_axes
     grid, order = describe_axes(values.shape, values.strides, values.itemsize, *who)
@@ -52,11 +52,11 @@ def describe_axes(
     neighbourhood: Neighbourhood,
     batch_axes: int,
 ) -> tuple[Any, tuple[int, ...]]:
-    """Return what kernels on the CPU are told of an array's axes, that of the rows last.
+    """Return a `native.Grid` of the axes, batch axes first and rows last, and the item's order.
 
-    Axes of length 1 connect nothing and are left out. The grid has of each axis its length, whether
-    it is periodic, and the strides of labels, in elements, and of values; batch axes come first.
-    Then come the others, which are returned, too, as axes of an item.
+    The order lists the axes of an item as the grid has them. An axis of the grid has its length,
+    whether it is periodic, and the strides of labels, in elements, and of values, in bytes. Axes of
+    length 1 connect nothing and are left out.
     """
     batch = [k for k in range(batch_axes) if shape[k] > 1]
     item, item_strides = shape[batch_axes:], strides[batch_axes:]
@@ -81,7 +81,7 @@ def describe_axes(
     return native.Grid(np.array(table, np.int64), steps.packed, len(batch)), order
 
 
-# As the kernels number them.
+# In the order in which kernels number them.
 LOCAL = ("self-labelling", "bfs", "union-find")
 MERGE = ("sewing", "relaxation")
 TILES = (4, 8, 16, 32, 64)
@@ -93,11 +93,10 @@ DEFAULT_TILE, DEFAULT_TILE_OF_VOLUMES = 16, 8
 def _filling_by(
     kernel: Callable[..., None], is_limited: bool = True
 ) -> Callable[..., NDArray[np.int64]]:
-    """Return the `fill` of an `Algorithm`, whose kernel ends by TimeoutError if it `is_limited`.
+    """Return the `fill` of an `Algorithm`; if it `is_limited`, it may end by TimeoutError.
 
-    Labels are C-contiguous. Components of each item are numbered from 1, background 0, if they are
-    `consecutive`; else each element gets the smallest index of its component in the item, and
-    background -1.
+    Labels are C-contiguous. Consecutive labels number the components of each item from 1,
+    background 0; roots are the smallest index of a component in its item, background -1.
     """
 
     def fill(array: Array, task: Task, *options: int) -> NDArray[np.int64]:
@@ -146,11 +145,15 @@ def _longer_axes(array: Array) -> int:
 
 
 class KeptRuns:
-    """The components of an array that is one item of up to 2**31 - 1 elements, and not empty.
+    """The components of an array: one item, not empty, of up to `LARGEST` elements.
 
-    They are numbered from 1, in the order of their first elements, whose indices are the `roots`.
-    The runs take so many bytes of memory; `one_value` is whether all foreground is known to be of
-    one value.
+    Components are numbered from 1, in the order of their first elements.
+
+    Attributes
+    ----------
+    roots : int32, the index of each component's first element
+    nbytes : memory of the runs
+    one_value : whether all foreground is known to have one value
     """
 
     def __init__(self, array: Array) -> None:
@@ -162,9 +165,9 @@ class KeptRuns:
         self.one_value: bool = self._runs.one_value
 
     def side(self, axis: int, last: bool) -> NDArray[np.int32]:
-        """Return the number of each element on a side, 0 for the background, without its axis."""
+        """Return the numbers of the elements on a side, 0 for background, without its axis."""
         ahead, after = self.shape[:axis], self.shape[axis + 1 :]
-        if axis not in self._order:  # the side is the array
+        if axis not in self._order:  # of length 1: the side is the whole array
             numbers = self.write(np.arange(len(self.roots) + 1, dtype=np.int32))
             return numbers.reshape(ahead + after)
         order = [k for k in self._order if k != axis]
@@ -175,7 +178,7 @@ class KeptRuns:
     def write(
         self, table: NDArray[np.int32], out: NDArray[np.int32] | None = None
     ) -> NDArray[np.int32]:
-        """Return an array, or a part of one, with an entry of `table` for each element's number."""
+        """Return ``table[numbers]`` for the numbers of all elements, in `out` if given."""
         if out is None:
             out = new_array(np, self.shape, np.int32)
         self._runs.write(*self._placed(table, out))
@@ -184,7 +187,7 @@ class KeptRuns:
     def _placed(
         self, table: NDArray[np.int32], out: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], list[int], int]:
-        """Return what the native method takes; raise ValueError if it does not fit."""
+        """Return table, strides in elements and address for native calls; check that they fit."""
         if out.shape != self.shape or out.dtype != np.int32 or len(table) != len(self.roots) + 1:
             raise ValueError("a table or an array is not that of these runs")
         strides = [out.strides[k] // out.itemsize for k in self._order]
@@ -192,7 +195,7 @@ class KeptRuns:
 
 
 class Placed(NamedTuple):
-    """Runs and a table, as of `KeptRuns.write`, and the part of a larger array that they fill."""
+    """Arguments of `KeptRuns.write`: runs, table, and `out`, a part of a larger array."""
 
     runs: KeptRuns
     table: NDArray[np.int32]
@@ -200,6 +203,6 @@ class Placed(NamedTuple):
 
 
 def write_together(parts: Sequence[Placed]) -> None:
-    """Write labels of several parts of an array as they lie in memory, in half of the time."""
+    """Call `KeptRuns.write` for parts of an array together, in memory order: twice as fast."""
     placed = [(runs._runs, *runs._placed(table, out)) for runs, table, out in parts]
     native.write_runs_together(placed)

@@ -1,7 +1,7 @@
 """Which components close on themselves across periodic axes, and how, or percolate.
 
-Arrays are labelled with all axes open. What is at the seams, where periodic axes were cut, tells
-which of these components are one, and which paths are closed: see ``core/wrapping/windings.h``.
+Arrays are labelled with all axes open. Links over the seams, where periodic axes were cut, join
+these components and close paths: see ``core/wrapping/windings.h``.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> Compone
 
 
 def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
-    """Place windings in main memory."""
+    """Return axes (bool, a row for each component), and rows, bases and counts of windings."""
     axes = np.zeros((int(windings.counts.sum()), windings.bases.shape[-1]), bool)
     axes[windings.rows] = (windings.bases != 0).any(1)
     return axes, windings.rows, windings.bases, windings.counts

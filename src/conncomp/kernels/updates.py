@@ -1,4 +1,4 @@
-"""What the engines of models have on a CPU and on a GPU alike, and what they are asked for."""
+"""The interface of models' engines, the same on a CPU and on a GPU, and its arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Drawn(NamedTuple):
-    """What names the random numbers of replicas: a seed, the first one's number, how many."""
+    """What names the random numbers of replicas: a seed, the first replica, how many there are."""
 
     seed: int
     first_replica: int
@@ -22,7 +22,15 @@ class ChosenSites(NamedTuple):
 
 
 class Flips(NamedTuple):
-    """Which clusters flip, what the record gets, and who gets labels; `chosen` is None for all."""
+    """Which clusters an update flips, and what it measures.
+
+    Attributes
+    ----------
+    chosen : the clusters that may flip; None for all
+    record : int64, (replicas, fields), to add to, or None
+    clusters, wrapping : whether to measure sizes of clusters, and how they wrap
+    watch : called with labels
+    """
 
     chosen: ChosenSites | None
     record: Any

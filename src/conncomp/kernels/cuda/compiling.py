@@ -1,4 +1,4 @@
-"""What NVRTC compiles: a kernel file, its options, and a line for those who wait for it."""
+"""What NVRTC compiles, a kernel file with options; and a line for users who wait for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from threading import Timer, local
 
 SOURCES = Path(__file__).parent.parent
 
-# Seconds after which it is told: kernels that CuPy finds on disk take less.
+# Seconds until a line says what is compiled: kernels that CuPy finds on disk take less.
 PATIENCE = 0.4
 CLEARED = "\r\033[K"
 
@@ -26,7 +26,7 @@ _thread = _Thread()
 
 
 def source(file: str) -> str:
-    """Return the text to compile for a kernel file, given relative to this folder."""
+    """Return the text to compile for a kernel file, given relative to `SOURCES`."""
     return f'#include "{file}"\n'
 
 
@@ -49,8 +49,8 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 def compile_options(file: str) -> tuple[str, ...]:
     """Return the options of NVRTC for a kernel file.
 
-    CuPy finds compiled kernels by source text, which only includes the file, and options: so these
-    have a hash of all files that go in.
+    CuPy caches kernels by options and source text, which only includes the file: so an option has a
+    hash of all included files.
     """
     digest = sha256()
     for name in sorted(includes(file)):
@@ -69,7 +69,7 @@ def compile_options(file: str) -> tuple[str, ...]:
 def telling(file: str) -> Iterator[None]:
     """Write a line on standard error if the context takes long, and erase it at the end.
 
-    Nothing is written if that is no terminal, or within another such context of a thread.
+    Nothing is written if standard error is no terminal, or within another `telling` of a thread.
     """
     terminal = sys.stderr
     if terminal is None or not terminal.isatty() or _thread.telling:

@@ -25,27 +25,30 @@ from conncomp._optional import hint
 from conncomp.kernels.cuda.compiling import compile_options, source, telling
 
 WARP = 32
-THREADS = 256  # of a block, where nothing else was measured to be faster
+THREADS = 256  # of a block, unless another number was measured to be faster
 DType = np.dtype[Any]
 COUNT = np.dtype(np.int64)
-PINNED_BYTES = 4096  # that are asked for at once, for answers
+PINNED_BYTES = 4096  # allocated at once, for answers
 DRIVER = "libcuda.so.1"
-# The stream of this handle is another one in each thread.
+# The handle that stands for each thread's own default stream.
 PER_THREAD = 2
 
 # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 _ANY_CLUSTER = 14
 
-# How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
-# questions.
+# How often to poll the GPU without sleeping, and how many seconds to sleep between later polls.
 SPINS, PAUSE = 2000, 1e-3
 
 
 class Kernel(NamedTuple):
-    """A compiled kernel: the name of its template, CuPy's function, and what launches it.
+    """A compiled kernel.
 
-    That is ``call(grid, block, arguments, shared_mem=0)``. Of kernels that are launched `together`
-    all blocks can run at the same time.
+    Attributes
+    ----------
+    name : of its template
+    function : CuPy's
+    call : launches it, by ``call(grid, block, arguments, shared_mem=0)``
+    together : whether all blocks of a launch run at the same time
     """
 
     name: str
@@ -55,7 +58,7 @@ class Kernel(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """A launch that was made: the arguments of `launch`."""
+    """A recorded launch: the arguments of `launch`."""
 
     kernel: Kernel
     grid: tuple[int, int]
@@ -64,7 +67,7 @@ class Launch(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of records among a launch's arguments, where it has a value."""
+    """A number that replays change: the field of this name and value in a launch's structs."""
 
     name: str
     value: int
@@ -75,12 +78,17 @@ def _is_array(argument: Any) -> bool:
 
 
 class Recording(NamedTuple):
-    """Recorded launches, which ``run(stream, values)`` replays, and the arrays that they need.
+    """Recorded launches.
 
-    ``answer(stream)`` waits for the number that they tell, and returns it, and ``copy(stream,
-    target, source, count)`` has the GPU copy bytes from address to address after them;
-    ``read(stream, address)`` waits for them, and returns a number of 64 bits; ``read_all(stream,
-    address, count)`` several, as a list. What launched them first has `returned` a result.
+    Attributes
+    ----------
+    run : replay them, by ``run(stream, values)``
+    answer : wait for the number that they write to the host, by ``answer(stream)``
+    copy : copy bytes on the GPU after them, by ``copy(stream, target, source, count)``
+    read : wait for them and read an int64, by ``read(stream, address)``
+    read_all : wait for them and read several, by ``read_all(stream, address, count)``
+    memory : the arrays that they need
+    returned : what the first call of the launches returned
     """
 
     run: Callable[[int, tuple[int, ...]], None]
@@ -93,14 +101,14 @@ class Recording(NamedTuple):
 
 
 class _Thread(local):
-    """The launches that a thread records; None where it does not."""
+    """The launches that a thread records; None if it records none."""
 
     launches: list[Launch] | None = None
 
 
 _thread = _Thread()
 
-# Whose turn it is to ask for pinned memory; a signal's handler may amid its thread's.
+# Held while pinned memory is allocated; reentrant, as a signal's handler may allocate meanwhile.
 _pinning = RLock()
 
 # The launches that are timed; None when they are not.
@@ -115,11 +123,11 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     """
     if kernels.deadline is not None and perf_counter() > kernels.deadline:
         raise TimeoutError("the time limit is over")
-    # A kernel is granted what is left of 48 KiB beside shared memory of its own.
+    # By default a kernel may use 48 KiB of shared memory, its static one included.
     if shared and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
     if _thread.launches is not None:
-        # Records may be views, whose fields others change for the next launch.
+        # A struct may be a view, whose fields the driver changes for the next launch.
         as_launched = tuple(x.copy() if isinstance(x, np.void) else x for x in arguments)
         _thread.launches.append(Launch(kernel, grid, as_launched, shared))
     if _timed is None:
@@ -177,12 +185,12 @@ Module = tuple[str, tuple[str, ...]]  # a kernel file, and the names that are co
 
 
 class Templates:
-    """Kernels of a file that are compiled together, for what a call chooses.
+    """Kernels of a file that are compiled together, for template arguments that a call chooses.
 
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
-    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text or tuples of
-    fields, or keys of a dict of what is filled in; `indices`, names between spaces, come last and
-    are of `INDEX_TYPES`. A name alone, or one of several between spaces, takes all choices.
+    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, tuples with
+    named fields, or keys of a dict whose values are filled in. `indices`, names between spaces, are
+    choices of `INDEX_TYPES` and come last. A kernel named without ``<`` takes all choices.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
@@ -196,7 +204,7 @@ class Templates:
         self._modules: dict[tuple[Any, ...], Module] = {}
 
     def module(self, *chosen: Any) -> Module:
-        """Return what `Gpu.load` takes, for a value of each choice, in order."""
+        """Return the file and kernels for `Gpu.load`, for a value of each choice, in order."""
         module = self._modules.get(chosen)
         if module is None:
             filled = {
@@ -222,7 +230,7 @@ class Templates:
 
 
 def every(*kinds: Templates) -> Callable[[], Iterator[Module]]:
-    """Return what yields all modules of several templates: a driver's `specialisations`."""
+    """Return a function that yields all modules of several templates."""
     return lambda: chain.from_iterable(kind.modules() for kind in kinds)
 
 
@@ -243,7 +251,7 @@ class Gpu:
         self.device = device
         attributes: dict[str, int] = cupy.cuda.Device(device).attributes
         self.multiprocessors = attributes["MultiProcessorCount"]
-        # That run at once on the whole device; and memory of a multiprocessor, in bytes.
+        # Threads that run at once on the whole device; bytes of a multiprocessor's shared memory.
         self.resident_threads = self.multiprocessors * attributes["MaxThreadsPerMultiProcessor"]
         self.shared_memory = attributes["MaxSharedMemoryPerMultiprocessor"]
         self._kernels: dict[Module, tuple[Kernel, ...]] = {}
@@ -269,14 +277,14 @@ class Gpu:
                 pass
         kernels = self._kernels[key]
         if shared_percent is not None:
-            # They may have been compiled for somebody who asked for no share.
+            # An earlier `load` may have compiled the kernels without a share.
             for kernel in kernels:
                 if kernel.function.preferred_shared_memory_carveout != shared_percent:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return kernels
 
     def load_at_once(self, groups: Sequence[Module]) -> None:
-        """Compile the missing of several modules, each by a thread, as NVRTC works in parallel."""
+        """Compile modules that are not yet compiled, each in a thread: NVRTC works in parallel."""
         missing = [group for group in groups if group not in self._kernels]
         if missing:
             with self._loading(missing, by_threads=len(missing) > 1):
@@ -311,7 +319,7 @@ class Gpu:
             kernels.deadline += perf_counter() - start
 
     def _compile_in_thread(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
-        with self.xp.cuda.Device(self.device):  # each thread has a current one
+        with self.xp.cuda.Device(self.device):  # each thread has a current device
             return self._compile(file, names)
 
     def load_together(self, file: str, groups: list[Module]) -> None:
@@ -331,17 +339,17 @@ class Gpu:
         return [module.get_function(expression) for expression in expressions]
 
     def together(self, kernel: Kernel) -> Kernel:
-        """Return a kernel that is launched only if all blocks can run, and wait for each other."""
+        """Return a kernel that is launched cooperatively: its blocks can wait for each other."""
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
 
     def allow_cluster(self, kernel: Kernel) -> None:
-        """Let clusters of a kernel have more than eight blocks, which all such GPUs grant."""
+        """Let clusters of a kernel have more than eight blocks, the most that all GPUs grant."""
         self.xp.cuda.driver.funcSetAttribute(kernel.function.kernel.ptr, _ANY_CLUSTER, 1)
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """What a launch that the GPU does not grant raises, such as one of large clusters."""
+        """The errors of a launch that the GPU refuses, for example of too large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
     def recording_of(
@@ -349,12 +357,12 @@ class Gpu:
     ) -> Recording:
         """Return the recording of launches, which ``run(stream, values)`` replays.
 
-        Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. Values take the place of what
-        is `variable`: arrays, by their addresses, which are arguments or lie in records of NumPy,
-        and numbers in such records (`Field`); for None and empty arrays nothing does.
-        ``answer(stream)`` returns `number`, an array of int64 on the GPU.
+        Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. A replay puts one value each in
+        the place of `variable`: the address of an array, which is an argument or a pointer in a
+        struct, or the number of a `Field`; None and empty arrays have no place. ``answer(stream)``
+        returns `number`, int64, (1,), on the GPU.
         """
-        # Whether a launch, also in a graph, can begin before the one ahead has ended.
+        # Whether a launch, also in a graph, can begin before the launch ahead of it has ended.
         overlaps = self.has_clusters and int(self.xp.cuda.runtime.driverGetVersion()) >= 12030
         recorder = native.Launches(self.device, overlaps, DRIVER)
         memory = []
@@ -380,7 +388,7 @@ class Gpu:
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]
     ) -> Iterator[tuple[int, int, int]]:
-        """Yield offset, size and number of what is variable in an argument."""
+        """Yield offset and size, in bytes, of variable values in an argument, and their numbers."""
         for number, value in enumerate(variable):
             if _is_array(value) and value.size == 0:
                 continue
@@ -416,7 +424,7 @@ class Gpu:
 
     @cached_property
     def answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """One number in main memory that kernels can write to as long as Python runs.
+        """An int64, shape (1,), in pinned memory, for kernels to write to.
 
         It belongs to its latest user: a kernel of an interrupted call may still write there.
         """
@@ -425,7 +433,7 @@ class Gpu:
         return number
 
     def _new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return one number in main memory for kernels to write to, which nobody gets again."""
+        """Return an int64, shape (1,), in pinned memory, which is never freed or given again."""
         with _pinning:
             if not self._answers:
                 memory = self.xp.cuda.alloc_pinned_memory(PINNED_BYTES)
@@ -454,7 +462,7 @@ class Gpu:
         return max(1, min(-(-count // threads), self.resident_threads // threads))
 
     def grid(self, count: int, threads: int = THREADS, each: int = 1) -> tuple[int, int]:
-        """Return the `blocks`, and their threads, for `each` pieces of work a thread."""
+        """Return the grid, `blocks` and threads, for `each` pieces of work per thread."""
         return self.blocks(-(-count // each), threads), threads
 
     def blocks_together(self, threads: int, most: int) -> int:

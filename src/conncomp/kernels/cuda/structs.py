@@ -1,7 +1,7 @@
 """Structs that kernels take by value, packed from fields by name.
 
-CuPy copies plain bytes as fast as an integer, but goes through a NumPy record field by field: so a
-struct, which is a `layout` with pointers, is packed into bytes at once.
+CuPy passes plain bytes as fast as an integer, but a NumPy record field by field: so a struct, whose
+dtype is a `layout` with pointers, is packed into bytes at once.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from conncomp.kernels.cuda.launcher import are_recorded
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.launcher import Gpu
 
-# The type of fields that are addresses. Its metadata tells it from that of other integers.
+# The dtype of fields that are addresses; metadata tell it apart from other uintp.
 POINTER = np.dtype(np.uintp, metadata={"is": "a pointer"})
 
 
 class Struct:
     """A struct as C++ declares it, which ``tests/kernels/test_structs.py`` compares.
 
-    It has a `name` in namespace conncomp and fields, in the declared order: names between spaces,
-    of pointers, or with the dtype of a number or inner struct. `dtype` is its layout.
+    `name` is in namespace conncomp. Fields are `given` in the declared order: names between spaces
+    for pointers, (names, dtype) for numbers or inner structs.
     """
 
     def __init__(self, name: str, *given: str | tuple[str, Any]) -> None:
@@ -35,7 +35,7 @@ class Struct:
         typed = ((names, POINTER) if isinstance(names, str) else names for names in given)
         self.dtype = layout(*typed)
         self._fields = fields = self.dtype.names or ()
-        # Of a dict, in order: a third of the time that a loop takes, but one or none is no tuple.
+        # Values of a dict in order, in a third of a loop's time; but for one field it is no tuple.
         self._in_order: Callable[[Mapping[str, Any]], Sequence[Any]] = (
             itemgetter(*fields)
             if len(fields) > 1
@@ -51,9 +51,9 @@ class Struct:
         self._format = Format(f"{code}{size - end}x")
 
     def pack(self, values: Mapping[str, Any]) -> np.void:
-        """Return the struct of an address, a number or a struct for each field.
+        """Return the struct as `numpy.void`, given an address, a number or a struct for each field.
 
-        Where launches are recorded it has named fields, which others can replace.
+        While launches are recorded it has named fields, which a replay replaces.
         """
         if self._structs:
             values = {**values, **{field: values[field].tobytes() for field in self._structs}}
@@ -69,7 +69,7 @@ class Struct:
         return np.void(packed)
 
     def of(self, gpu: Gpu, **values: Any) -> np.void:
-        """Return the struct of an array, None, a number or a struct for each field.
+        """Return the struct, given an array or None, a number or a struct for each field.
 
         The caller keeps the arrays as long as kernels use the struct.
         """
@@ -83,7 +83,7 @@ class Struct:
 
 
 def _code(kind: np.dtype[Any]) -> str:
-    """Return what `struct.Struct` calls a type."""
+    """Return the format of a dtype for `struct.Struct`."""
     if kind.kind == "V":
         return f"{kind.itemsize}s"
     by_size = {"i": "bhiq", "u": "BHIQ", "f": " efd", "b": "?"}[kind.kind]

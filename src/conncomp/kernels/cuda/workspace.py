@@ -16,14 +16,14 @@ from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
 Parts = tuple[Part, ...]
-Fields = Mapping[str, Part | int | None]  # of a struct: what is pointed to, null, or a number
-Place = tuple[Any, int]  # memory as bytes, and where in it
+Fields = Mapping[str, Part | int | None]  # of a struct: a part to point to, null, or a number
+Place = tuple[Any, int]  # an array of bytes (uint8), and an offset in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
 
 
 class _Thread(local):
-    """A thread, by a number that no other one of the process has had."""
+    """A thread's number, which no other thread of the process has or had."""
 
     def __init__(self) -> None:
         self.number = next(_threads)
@@ -34,18 +34,18 @@ _thread = _Thread()
 
 
 def stream_key(stream: int) -> Hashable:
-    """Return what tells a stream apart, be it one of many with one handle."""
+    """Return a key of a stream: each thread's default stream has the handle `PER_THREAD`."""
     return ("thread", _thread.number) if stream == PER_THREAD else stream
 
 
 def record(
     gpu: Gpu, launches: Any, variable: tuple[Any, ...], needed: Any = (), tells: bool = False
 ) -> Recording:
-    """Call `launches`, and return the recording of what it launched.
+    """Call `launches()`, and return the recording of its launches.
 
-    It launches the same each time, but for what is `variable`: see `Gpu.recording_of`. Replays need
-    the arrays of this call, and what is `needed`, at their places. If it `tells`, their `answer` is
-    the number that `launches` returned.
+    Only `variable` arguments may differ from call to call: see `Gpu.recording_of`. The recording
+    keeps the other arrays, and those `needed` besides. If it `tells`, its `answer` is the number
+    that `launches` returned, int64 on the GPU.
     """
     with recorded_launches() as made:
         returned = launches()
@@ -54,7 +54,7 @@ def record(
 
 
 class Ahead:
-    """Arrays that the last call asked for, allocated for the next one while the GPU is at work."""
+    """Arrays for the next call, as the last call took them, allocated while the GPU works."""
 
     def __init__(self, new: Callable[[Any, Any], Any]) -> None:
         self._new = new  # by shape and dtype
@@ -62,7 +62,7 @@ class Ahead:
         self._arrays: dict[tuple[Any, Any], list[Any]] = {}
 
     def take(self, shape: Any, dtype: Any) -> Any:
-        """Return an array that is yet to be written."""
+        """Return an uninitialised array."""
         kind = shape, dtype
         self._asked.append(kind)
         try:  # in one step, as a signal's handler may take arrays between two
@@ -72,7 +72,7 @@ class Ahead:
         return self._new(shape, dtype) if array is None else array
 
     def allocate(self) -> None:
-        """Allocate what was asked for since the last time."""
+        """Allocate an array for each that was taken since the last time."""
         asked, self._asked, self._arrays = self._asked, [], {}
         try:
             for kind in asked:
@@ -81,14 +81,14 @@ class Ahead:
             self.forget()
 
     def forget(self) -> None:
-        """Give back what nobody has taken."""
+        """Free the arrays that no call has taken."""
         self._arrays = {}
 
 
 class Recordings(dict[Hashable, Recording]):
-    """Recorded launches on a stream by the kind of a call, and arrays that calls ask for.
+    """Recorded launches on a stream, by the kind of a call, and arrays for the next call.
 
-    They are owned by the owner of the memory that they use.
+    Whoever owns the memory that the launches use owns them.
     """
 
     def __init__(self, gpu: Gpu, stream: int) -> None:
@@ -98,7 +98,7 @@ class Recordings(dict[Hashable, Recording]):
     def launch(
         self, kind: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
     ) -> Recording:
-        """Call `launches`, or replay what it launched in the first call of a kind: see `record`."""
+        """Call `launches()`, or replay its launches in the first call of a kind: see `record`."""
         known = self.get(kind)
         if known is None:
             known = self[kind] = record(self._gpu, launches, variable, needed)
@@ -113,10 +113,7 @@ class Recordings(dict[Hashable, Recording]):
 
 
 def _current_stream(gpu: Any) -> Hashable:
-    """Return what tells the current stream apart, be it one of many with one handle.
-
-    Each GPU has default streams, with the same handles on all of them.
-    """
+    """Return a key of the current stream, with the GPU: default streams of all have one handle."""
     return gpu.device, stream_key(gpu.current_stream())
 
 
@@ -136,11 +133,11 @@ class Workspace:
     0
     """
 
-    # What calls keep that were made with this memory, by kind: forgotten when it lies elsewhere.
+    # What calls with this memory keep for later ones, by kind; cleared when the memory moves.
     calls: dict[Hashable, Any]
-    # Labels that the last of them has allocated for the next call.
+    # Labels that the last replay has allocated for the next call.
     ahead: Ahead | None
-    # The thread that replays launches: calls of a signal's handler there make others.
+    # The thread that replays launches: a signal's handler in it must not replay, too.
     caller: int | None
 
     def __init__(self) -> None:
@@ -148,7 +145,7 @@ class Workspace:
         self._memory: dict[Hashable, Any] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
-        self.turn = RLock()  # as entering the workspace, in less time
+        self.turn = RLock()  # to take it is to enter the workspace, in less time
 
     def __enter__(self) -> Workspace:
         """Wait until no other thread launches kernels that use the workspace."""
@@ -160,7 +157,7 @@ class Workspace:
         self.turn.release()
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be copied: two with one memory would give it to two calls at once."""
+        """Refuse to be copied: a copy would give the same memory to another call."""
         raise TypeError(
             "a Workspace cannot be copied or pickled; make another one, conncomp.Workspace()"
         )
@@ -171,7 +168,7 @@ class Workspace:
         return sum(int(memory.nbytes) for memory in self._memory.values())
 
     def take(self, gpu: Any, *parts: Part) -> tuple[Any, ...]:
-        """Return an uninitialised array for each (count, dtype) of `parts`."""
+        """Return an uninitialised array, shape (count,), for each (count, dtype) of `parts`."""
         stream = _current_stream(gpu)
         views = self._views.get((stream, parts))
         if views is None:
@@ -184,8 +181,8 @@ class Workspace:
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
-        A struct that was asked for before costs a look-up; a new one no more than its bytes, as no
-        array is made of a part before somebody asks for it.
+        A struct that was taken before costs a look-up. Arrays of parts are made when they are asked
+        for, by name.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         placed = self._structs.get(key)
@@ -208,7 +205,7 @@ class Workspace:
         return PlacedStruct(kind.pack(values), parts, places)
 
     def _lay_out(self, gpu: Any, stream: Hashable, parts: Parts) -> list[Place]:
-        """Return where each part lies; what was taken before lies there, too."""
+        """Return the place of each part, from the beginning of the memory, as for every call."""
         places, end = [], 0
         for count, dtype in parts:
             places.append(end)
@@ -217,7 +214,7 @@ class Workspace:
         if memory is None or end > memory.nbytes:
             del memory
             self.calls.clear()
-            self._memory.pop(stream, None)  # freed before more is asked for
+            self._memory.pop(stream, None)  # freed before more is allocated
             for kept in (self._views, self._structs):
                 for key in [key for key in kept if key[0] == stream]:
                     del kept[key]
@@ -226,9 +223,9 @@ class Workspace:
 
 
 class OwnWorkspaces:
-    """The workspaces of calls without one, by device.
+    """The workspaces, by device, of calls that are given none.
 
-    Calls on the default stream of a thread have those of the thread, which are freed when it ends.
+    The default stream of a thread has workspaces of its own, freed when the thread ends.
     """
 
     def __init__(self) -> None:
@@ -236,15 +233,15 @@ class OwnWorkspaces:
         self._of_thread = local()
 
     def held(self, stream: int) -> dict[Any, Workspace]:
-        """Return those that there are for calls on a stream."""
+        """Return the workspaces, by device, for calls on a stream."""
         return self._of_thread.__dict__ if stream == PER_THREAD else self._shared
 
     def take(self, device: int, stream: int) -> Workspace:
-        """Return that of calls on a device and a stream, which may be a new one."""
+        """Return the workspace for calls on a device and a stream, a new one if there is none."""
         return self.held(stream).setdefault(device, Workspace())
 
     def clear(self) -> None:
-        """Give back the memory of all but those of other threads."""
+        """Free the workspaces, except those of other threads."""
         self._shared.clear()
         self._of_thread.__dict__.clear()
 
@@ -253,7 +250,7 @@ class OwnWorkspaces:
 class PlacedStruct:
     """A struct for launches, of pointers to parts of a workspace.
 
-    ``placed[name]`` is the array of a part, be it one that the struct points to or one beside.
+    ``placed[name]`` is the array of a part, shape (count,), in the struct or beside it.
     """
 
     struct: np.void

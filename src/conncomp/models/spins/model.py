@@ -74,9 +74,14 @@ def _engines_on(device: str) -> Engines:
 class Layout(NamedTuple):
     """Where the spins of a model lie, and which engine has them.
 
-    Measurements read the `lattice`. Words of bits are of the rows of `words`. On `edges` spins are
-    of a `kind`; without, `engine` is the class of an engine, and what it is made with. A record has
-    so many `fields`. All bonds have the coupling `strongest`, or no bond and field a stronger one.
+    Attributes
+    ----------
+    lattice : what measurements read
+    words : the rows of spins held as words of bits
+    kind : of the spins on `edges`
+    fields : how many a record has
+    strongest : the coupling of all bonds; on `edges` a bound of couplings and fields
+    engine : without `edges`, the class of the engine, and its arguments
     """
 
     lattice: Any

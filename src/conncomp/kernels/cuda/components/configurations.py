@@ -54,10 +54,10 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
 def count_faces(
     gpu: Gpu, labels: Any, background: int, rows: int, shape: Shape, components: Any, faces: Any
 ) -> None:
-    """Count the faces that components show to what is not of them, in items of a shape.
+    """Count the faces of components towards other elements, in items of a shape.
 
-    Others are as for `count_labels`. `components` are the labels that occur, int64, ascending, at
-    least one; `faces`, int64 of shape (len(components), len(shape)), are 0.
+    `labels`, `background` and `rows` are as for `count_labels`. `components` are the labels that
+    occur, int64, ascending, at least one; `faces`, int64, (len(components), len(shape)), are 0.
     """
     lengths = lengths_on(gpu, *shape)
     empty, places = labels.dtype.type(background), places_of(gpu, components, rows)

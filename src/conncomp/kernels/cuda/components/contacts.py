@@ -18,7 +18,7 @@ from conncomp.kernels.cuda.structs import Struct
 
 KERNELS = Templates("cuda/components/contacts.cuh", "count_contacts", indices="label place")
 SPAN = 2048  # elements of a block
-# The first table has a slot for so many elements; each one after it is so much larger.
+# The first table has a slot per `ELEMENTS_PER_SLOT`; each next one has `GROWTH_BITS` more bits.
 ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 4, 2, 12
 
 STEPS = Struct("ContactSteps", "steps", ("count kinds periodic", COUNT))
@@ -35,11 +35,11 @@ def find_contacts(
     steps: Any,
     kinds: int,
 ) -> tuple[Any, Any]:
-    """Return a key for each pair of labels that touch and each kind of contact, and how often.
+    """Return a key for each pair of labels that touch and each kind of contact, and its count.
 
-    Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order. Labels are contiguous
-    and below `rows`, ``rows**2 * kinds`` is below 2**63, and a background that does not occur is
-    another negative number. `shape` has the number of items and the lengths of axes, of which
+    Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order; counts are int64.
+    Labels are contiguous and below `rows`, ``rows**2 * kinds`` is below 2**63, and `background` is
+    as for `label_rows`. `shape` has the number of items and the lengths of axes, of which
     `periodic` has a bit each; `steps`, int64 of shape (steps, 4), are `PackedStep`. It waits
     for the GPU.
     """

@@ -11,7 +11,7 @@ from conncomp.kernels.cuda.structs import Struct
 FILE = "cuda/components/distinct.cuh"
 COLLECT = Templates(FILE, "collect_labels", indices="label")
 TRANSLATE = Templates(FILE, "list_numbers", "translate_labels", indices="label number")
-# Labels are few if each occurs so often on average. A table has two slots for each of as many.
+# Labels are few if each occurs so often on average. A table has two slots for each of them.
 ELEMENTS_PER_LABEL, FEWEST_BITS = 8, 12
 
 NUMBERS = Struct(
@@ -45,8 +45,8 @@ def translate_labels(
 ) -> Any:
     """Return the number of each label, or None if they are too many for a hash table.
 
-    `numbers`, int32 or int64, are those of the `distinct` labels, in any order; others are as for
-    `distinct_labels`. It waits for the GPU.
+    `numbers`, int32 or int64, are those of the `distinct` labels, in any order; `labels` and `bits`
+    are as for `distinct_labels`. It waits for the GPU.
     """
     if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
         return None
@@ -65,7 +65,7 @@ def translate_labels(
 
 
 def as_signed(labels: Any) -> Any:
-    """Return the same bits as signed integers, which kernels take."""
+    """Return the labels' bits as signed integers, which kernels take."""
     return labels.view(labels.dtype.str.replace("u", "i"))
 
 
@@ -74,7 +74,7 @@ def _bits_for(labels: int) -> int:
 
 
 def _table(xp: Any, labels: Any, bits: int) -> Any:
-    """Return empty slots, which hold the first label."""
+    """Return ``1 << bits`` empty slots: the first label marks them."""
     keys = xp.empty(1 << bits, labels.dtype)
     keys[...] = labels[:1]
     return keys

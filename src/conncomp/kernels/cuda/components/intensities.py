@@ -15,7 +15,7 @@ from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.neighbourhood import Shape
 
 FILE = "cuda/components/intensities.cuh"
-SUM_BITS = 63  # of what sums are given as, without the sign
+SUM_BITS = 63  # of an int64, without the sign
 
 VALUE_TYPES = tuple(map(np.dtype, ("u1", "u2", "i2", "i4", "i8", "u8", "f4", "f8")))
 SMALL_TYPES = tuple(kind for kind in VALUE_TYPES if kind.kind != "f" and kind.itemsize <= 2)
@@ -42,14 +42,14 @@ def measure_intensities(
     *columns: Any,
     table: Any = None,
 ) -> tuple[bool, Any]:
-    """Fill columns of the values of an image; return whether all sums fit into theirs.
+    """Fill columns of the values of an image; return whether all sums fit into their dtype.
 
     Also return, for `are_small` values, standard deviations, minima and maxima, float64 of shape
     (3, n); else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`,
     as many as labels; `bits` are of the units of floating-point values (core/fixed_point.h).
     Columns are those of `ComponentStatistics`: sums of int64, uint64 or float64, means, minima,
-    maxima and centroids. A `table` that `measure_shapes` filled comes with the number of words
-    ahead.
+    maxima and centroids. `table` is one that `measure_shapes` filled, and its words ahead of those
+    of values.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)
@@ -91,7 +91,7 @@ def words_of_small(axes: int) -> int:
 def _measure_small(
     gpu: Gpu, runs: ComponentRuns, shape: Shape, known: tuple[Any, Any], *columns: Any
 ) -> Any:
-    """As `measure_intensities`, of small values, with the table if there is one."""
+    """Measure `are_small` values as `measure_intensities` does; return float64, (3, n)."""
     ndim, (values, filled) = len(shape), known
     add, write = OF_SMALL.load(gpu, values.dtype, ndim)
     lengths = lengths_on(gpu, *shape)
@@ -114,7 +114,7 @@ def _measure_small(
 
 
 def columns_at(gpu: Gpu, columns: Sequence[Any]) -> np.void:
-    """Return ``IntensityColumns`` of arrays in its order, or of none."""
+    """Return ``IntensityColumns`` of arrays in its order, null without any."""
     names = COLUMNS.dtype.names or ()
     return COLUMNS.of(gpu, **dict(zip(names, columns or [None] * len(names), strict=True)))
 

@@ -1,8 +1,8 @@
-"""The runs of labels without a word from the host: drives ``measures.cuh``.
+"""The runs of labels, by recorded launches: drives ``measures.cuh``.
 
-The first call of a kind, that is of labels of one shape and dtype on one stream, decides which
-launches there are, and later ones replay them, as those of all that is measured of the runs
-(`ComponentRuns.launch`). The host waits once, to learn how many components and runs there are.
+The first call of a kind (labels of one shape and dtype on one stream) records the launches that
+find runs and those that measure them (`ComponentRuns.launch`); later calls replay both. The host
+waits once, to learn how many components and runs there are.
 """
 
 from __future__ import annotations
@@ -44,33 +44,33 @@ KERNELS = Templates(
 )
 ROW = np.dtype(np.int32)
 
-# So many labels are measured by recorded launches, as the memory that these use is held: 26 MB for
-# so many, and 67 MB more in a batch.
+# The most labels for recorded launches, whose memory stays allocated: 26 MB, and 67 MB more for a
+# batch.
 MOST_ELEMENTS = 1 << 24
-# There is room for one row of each so many labels, and for so many rows at least.
+# There is room for a row per `LABELS_OF_ROW` labels, and for `LEAST_ROWS` at least.
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
-# When there are more kinds, or all of them have more labels, the memory of all is given back.
+# With more kinds, or more labels in all kinds together, the memory of all kinds is freed.
 MOST_KINDS, MOST_LABELS = 8, 1 << 25
-# After so many images in turn that tiles cannot add up no more are tried.
+# After so many images in turn that tiles could not add up, tiles are not tried.
 MOST_UNFIT = 2
 
-COUNTING = "count"  # what the launches that count runs are for
+COUNTING = "count"  # the purpose of launches that count runs
 
 MEMORY = Struct("MeasureMemory", "bounds copy", ("capacity blocks", COUNT))
 
 Allowed = Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]]
 _recorded: dict[Hashable, RecordedRuns] = {}
-turn = RLock()  # the memory of a kind is one call's at a time
+turn = RLock()  # held by the one call that uses the memory of kinds
 
 
 def start_runs(
     gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
 ) -> RecordedRuns | None:
-    """Start to find the runs of labels, by whoever has the `turn` until all is launched.
+    """Launch what finds the runs of labels; the caller holds `turn` until all is launched.
 
-    None for the general way: of large or empty arrays, and where something is to be refused.
-    ``allowed(batch, shape)`` returns the background, or -1, and the smallest label. `sums` are all
-    that is wanted of the components: then nobody needs their runs.
+    Return None, for the general way, if arrays are large or empty, or arguments are to be refused.
+    ``allowed(batch, shape)`` returns the background, or -1, and the smallest label. With `sums`
+    these replace the runs.
     """
     kind = _kind_of(gpu, labels, batch_axes, allowed)
     if kind is None:
@@ -89,10 +89,10 @@ def start_runs(
 def measure_batch(
     gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, moments: bool
 ) -> Shapes | None:
-    """Return what `measure_shapes` does, by recorded launches, with the least of Python.
+    """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
-    None for the general way: if there are no such launches, of labels of the kind in a batch, or
-    no component. Arguments are those of `start_runs`, and whether moments are wanted.
+    Return None, for the general way, if no launches of the kind are recorded, or there is no
+    component. Arguments are those of `start_runs`, and whether moments are wanted.
     """
     kind = _kind_of(gpu, labels, batch_axes, allowed)
     repeated = None if kind is None else _recorded.get(kind)
@@ -100,7 +100,7 @@ def measure_batch(
 
 
 def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
-    """Return what tells the kind of a call; None if its launches are not recorded."""
+    """Return the key of a call's kind; None if its launches are not recorded."""
     stream = gpu.current_stream()
     if (
         type(batch_axes) is not int
@@ -117,9 +117,9 @@ def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[
 
 
 class Sums(NamedTuple):
-    """Sums of coordinates, and of the values of an image, if there is one.
+    """Which sums are wanted: of coordinates, and of values of an image.
 
-    It is contiguous, of as many values as labels.
+    `image` is contiguous, with a value for each label, or None.
     """
 
     image: Any
@@ -128,9 +128,12 @@ class Sums(NamedTuple):
 class RecordedRuns:
     """The recorded launches that find the runs of labels of one kind on one stream.
 
-    `labels`, contiguous, int32 or int64 and not empty, are one of the kind, with more axes than
-    `batch_axes`. The `background` is the label that is no component, or -1; the `lowest` label is
-    allowed. `elements` are how many labels there are.
+    Attributes
+    ----------
+    labels : an example of the kind: contiguous, int32 or int64, not empty
+    background : the label that is no component, or -1
+    lowest : the smallest label that is allowed
+    elements : the number of labels
     """
 
     def __init__(
@@ -147,7 +150,7 @@ class RecordedRuns:
             "in_block": (2 * MOST_BLOCKS, COUNT),
             "state": (runs.STATE_WORDS, COUNT),
         }
-        # Their memory is no other kind's, so what is kept here stays as it is.
+        # A workspace for this kind alone, so that its arrays stay valid.
         memory = Workspace().take_struct(
             gpu, runs.TABLE, {**places, "entries": None, "items": prod(batch)}
         )
@@ -160,17 +163,17 @@ class RecordedRuns:
             self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._recording: Recording | None = None
-        self._tiles: dict[bool, TileSums] = {}  # of real numbers, and of others
-        self._adding: TileSums | None = None  # what has started to add up tiles
+        self._tiles: dict[bool, TileSums] = {}  # by whether values are real
+        self._adding: TileSums | None = None  # started in this call
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
         self._calls = Recordings(gpu, self._stream)
         self._known: list[int] = []  # components and runs of the last call
 
     def start(self, labels: Any, sums: Sums | None = None) -> None:
-        """Launch what counts the runs of labels of the kind, or all that adds up their tiles.
+        """Launch what counts the runs of labels or, given `sums`, adds up tiles.
 
-        The latter, of `sums`, once an earlier call has shown how many labels there are.
+        Tiles are added up once an earlier call has found how many rows there are.
         """
         self._adding = None
         if sums is not None and not self._batched:
@@ -187,12 +190,12 @@ class RecordedRuns:
     def finish(
         self, labels: Any, presuming: bool = False
     ) -> tuple[Any, int, int, ComponentRuns] | None:
-        """Return labels numbered apart, their background, the rows of an item, and the runs.
+        """Return the labels, items numbered apart; their background; an item's rows; the runs.
 
-        None if there are none, a label is not allowed, or there are more rows than room. Labels of
-        a batch are a copy, until the next call of the kind. Of tiles there are no runs, but sums;
-        if `presuming` is allowed, the host does not wait for these, and rows and components may be
-        presumed to be as many as in the last calls: whether the latter are says `holds`.
+        Return None if there is no component, a label is not allowed, or rows exceed the room.
+        Labels of a batch are a copy, valid until the next call of the kind. If tiles are added up,
+        the runs are replaced by sums. If `presuming`, the host does not wait for these, but
+        presumes the components and rows of the last calls; `holds` checks the components later.
         """
         tiles = self._adding
         if tiles is not None:
@@ -202,19 +205,19 @@ class RecordedRuns:
                 self._unfit = 0
                 given = self._gpu, labels, self._described, self._fields, (count, 0), tiles.calls
                 return labels, self._background, rows, ComponentRuns(*given, tiles)
-            self.start(labels)  # for what is said below
+            self.start(labels)  # find runs instead
         assert self._recording is not None
         self._calls.ahead.allocate()
         *known, rows = self._recording.read_all(self._stream, self._state, runs.STATE_WORDS)
         if known != self._known:
-            self._calls.ahead.forget()  # which is of others
+            self._calls.ahead.forget()  # of other lengths
         self._known = known
         if rows > 0:
             self._rows_met = rows  # perhaps more than tiles had room for
         if known[0] <= 0:
             return None  # no component, or a label that is not allowed
         if tiles is not None and rows <= tiles.rows:
-            self._unfit += 1  # a value is no whole number of those that tiles add up
+            self._unfit += 1  # a value is no multiple of the unit of sums
             self._tiles.pop(True, None)
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
         described = background, *self._described[1:]
@@ -222,10 +225,10 @@ class RecordedRuns:
         return array, background, rows, ComponentRuns(*given)
 
     def measure_batch(self, labels: Any, moments: bool) -> Shapes | None:
-        """Return the columns of labels in a batch; None if launches for them are not recorded yet.
+        """Return the columns of labels in a batch; None if no launches are recorded for them.
 
-        New columns are of as many components as the last call had, and are made while the GPU
-        counts; if there are others, they are made anew.
+        Columns for the components of the last call are allocated while the GPU counts; if their
+        number has changed, columns are allocated again.
         """
         calls, presumed = self._calls, self._known
         counting, listing = self._recording, calls.get(LISTING)
@@ -252,13 +255,13 @@ class RecordedRuns:
         return columns
 
     def _columns_of(self, known: list[int], moments: bool) -> tuple[Any, Any, Shapes]:
-        """Return memory for so many components and runs: of runs, of sums, and of columns."""
+        """Allocate runs (uint64), sums (int64) and columns for `known` components and runs."""
         (count, total), ndim, new = known, len(self._shape), self._gpu.xp.ndarray
         columns = Shapes.empty(new, count, ndim, self._batch_axes, moments)
         return new(total, runs.ENTRY), new(count * shapes.words_of(ndim), COUNT), columns
 
     def holds(self) -> bool:
-        """Whether columns are made for as many components as there are; else `finish` again."""
+        """Whether `finish` presumed the right number of components; if not, `finish` again."""
         self._calls.ahead.forget()
         tiles = self._adding
         if tiles is None:
@@ -270,7 +273,7 @@ class RecordedRuns:
         return are_as_many
 
     def _tiles_of(self, labels: Any, image: Any, is_real: bool) -> TileSums:
-        """Return what adds up as many rows as the last call had, and such values."""
+        """Return sums with room for the rows of the last call, and for values of this kind."""
         tiles = self._tiles.get(is_real)
         if tiles is None or tiles.rows <= self._rows_met:
             allowed = self._background, self._lowest

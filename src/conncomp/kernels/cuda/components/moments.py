@@ -25,11 +25,13 @@ BOXES = Struct("Boxes", "entries", ("ndim", COUNT))
 
 
 class LabelledComponents(NamedTuple):
-    """Labels as kernels of columns take them, and which components they are of.
+    """Labels, and the runs of their components, for kernels that measure columns.
 
-    A background that does not occur is another negative number; labels are below `rows`, and
-    `shape` is that of an item. The runs are those of the labels that occur; if there are none
-    nothing is launched.
+    Attributes
+    ----------
+    background, rows : as for `label_rows`; labels are below `rows`
+    shape : of an item
+    runs : of the labels that occur; without any nothing is launched
     """
 
     labels: Any
@@ -39,7 +41,7 @@ class LabelledComponents(NamedTuple):
     runs: ComponentRuns
 
     def described(self, gpu: Gpu) -> tuple[Any, Any]:
-        """Return the labels as kernels take them, and the place of each component."""
+        """Return ``LabelRows``, and `places_of` the components."""
         labels = label_rows(gpu, self.labels, self.background, self.rows)
         return labels, places_of(gpu, self.runs.components, self.rows)
 
@@ -108,7 +110,7 @@ def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any
 
 
 def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: Any) -> Any:
-    """Return the sums of squares of values less their component's mean; see `weighted_moments`."""
+    """Return float64, (n,): sums of squared deviations from means; see `weighted_moments`."""
     runs = given.runs
     _, add = OF_VALUES.load(gpu, values.dtype, POWERS if len(given.shape) > 1 else 1)
     sums = gpu.xp.zeros(runs.count)
@@ -122,15 +124,15 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: 
 
 
 def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
-    """Return the lengths of four axes; those ahead of an item's are 1."""
+    """Return int64, (4,): the lengths of axes; those ahead of an item's are 1."""
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
 def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tuple[Any, Any]:
     """Return the eigenvalues of covariances and of inertia tensors, the largest first.
 
-    Covariances, contiguous float64, (n, ndim, ndim), are of at least one component, and of
-    `FEW_AXES`.
+    Both are float64, (n, ndim). Covariances, contiguous float64, (n, ndim, ndim), are of at least
+    one component; ndim is one of `FEW_AXES`.
     """
     write = VARIANCES.one(gpu, covariances.shape[1])
     columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]

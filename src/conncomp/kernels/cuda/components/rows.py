@@ -13,7 +13,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, first_entry
 from conncomp.kernels.cuda.structs import Struct
 
 FILE, FILE_OF_TABLES = "cuda/components/rows.cuh", "cuda/core/key_table.cuh"
-# By which slots are found: odd, and drawn for each process. A signed integer, as kernels take it.
+# The factor of hashes: odd, drawn for each process, and signed, as kernels take it.
 FACTOR = secrets.randbits(64) - (1 << 63) | 1
 HASH = Struct("KeyHash", ("factor", COUNT))
 TABLE = Struct("KeyTable<int64_t>", ("hash", HASH.dtype), ("bits", "i4"), ("empty", COUNT), "slots")
@@ -29,8 +29,8 @@ EXTENT = Struct("Extent", "lengths", ("ndim", COUNT))
 def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:
     """Return ``LabelRows`` of a contiguous array, which the caller keeps.
 
-    A `background` that does not occur is another negative number; labels from `rows` on have no
-    row.
+    `background` is a label or, if there is none, a negative number that is no label. Labels from
+    `rows` on have no row.
     """
     described = {"count": labels.size, "rows": rows, "background": background}
     return LABELS[labels.dtype].of(gpu, entries=labels, **described)

@@ -20,23 +20,23 @@ WORDS, LISTED_WORDS, RUNS_OF_THREAD = 4, 16, 8
 MOST_BLOCKS = 256  # of kernels that go through rows
 ENTRY = np.dtype(np.uint64)
 STATE_WORDS = 3  # of RunState
-LISTING = "runs"  # what the launch that lists them is for
-FEW_AXES = (2, 3)  # of items of which a kernel measures all axes at once
+LISTING = "runs"  # the purpose of the launch that lists runs
+FEW_AXES = (2, 3)  # of items whose axes a kernel measures all at once
 
 TABLE = Struct("RunTable", "counts present ends in_block state entries", ("items", COUNT))
 RUNS = Struct("Runs", "entries ends state", ("elements", COUNT))
 
 
 class ComponentRuns:
-    """The runs of the components of labels, listed, and what is launched on them.
+    """The runs of the components of labels, 8 bytes each, and launches on them.
 
-    They take 8 bytes each, so no more than that for each label.
-
-    `described` is the background, another negative number than labels if there is none; how many
-    rows there may be; and the length of the lines of the array. `fields` are those of ``RunTable``,
-    but for the entries, once ``list_present`` has filled what they point to; `known` is how many
-    components and runs there are. Calls of the same kind share `calls`, by what launches are for;
-    if there are `sums`, these have listed the components, but no runs.
+    Attributes
+    ----------
+    described : background and rows as for `label_rows`, and the length of the array's lines
+    fields : of ``RunTable`` but entries, after ``list_present`` has filled their arrays
+    known : the numbers of components and of runs
+    calls : recorded launches, by purpose, that calls of a kind share; None to launch anew
+    sums : `TileSums`, which have listed components, but no runs; or None
     """
 
     def __init__(
@@ -86,17 +86,17 @@ class ComponentRuns:
         return turns * blocks, threads
 
     def in_few_turns(self, turns: int) -> tuple[int, int]:
-        """Return the grid of such a kernel that mostly finds nothing to do."""
+        """Return the grid of a kernel of `in_turns` that mostly finds nothing to do."""
         blocks, threads = self.in_turns(1)
         return turns * min(blocks, self._gpu.multiprocessors), threads
 
     def launch(
         self, purpose: Hashable, launches: Callable[..., None], *arrays: Any, memory: Any = ()
     ) -> None:
-        """Call ``launches(*arrays)``, or replay what it launched in a call of the same kind.
+        """Call ``launches(*arrays)``, or replay its launches of an earlier call of the kind.
 
-        What is launched depends on `purpose` and kind alone. Kernels begin by ``follow_launch()``;
-        arrays lie at different places, and launches need `memory`, too.
+        Launches depend on `purpose` and kind alone. Kernels begin by ``follow_launch()``; `arrays`
+        may move from call to call, and replays also need `memory`.
         """
         if self._calls is None:
             launches(*arrays)
@@ -120,9 +120,9 @@ def find_runs(
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
-    Labels are a contiguous array of int32 or int64, with another negative number as background if
-    there is none, and lines of `length`; each of the items has as many of the rows. It waits for
-    the GPU, to learn how many runs there are.
+    Labels are contiguous, int32 or int64, with lines of `length`; `background` is as for
+    `label_rows`. All items have equally many of the rows. It waits for the GPU, to learn how many
+    runs there are.
     """
     xp = gpu.xp
     begin, count_present, list_present = ROWS.load(gpu)
@@ -149,5 +149,5 @@ def find_runs(
 
 
 def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:
-    """Return the grid of a kernel that goes through so many rows, or fewer."""
+    """Return the grid of a kernel that goes through up to `rows` rows."""
     return min(MOST_BLOCKS, gpu.blocks(rows, THREADS)), THREADS

@@ -25,7 +25,7 @@ ROWS = 4
 def combine_labels(
     gpu: Gpu, labels: Any, length: int, background: int, rows: int, out: Any
 ) -> None:
-    """Give the components of all items numbers, of which no two items share one.
+    """Give the components of all items numbers, none of which two items share.
 
     Items have `length` labels. `out`, which may be `labels`, becomes item * rows + label, or
     background; see `count_labels`.
@@ -37,10 +37,9 @@ def combine_labels(
 
 
 def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
-    """Return how many elements have each label below `rows`, but the background, as int64.
+    """Return int64, (rows,): how many elements have each label but the background.
 
-    Labels are contiguous, int32 or int64; a background that does not occur is another negative
-    number.
+    Labels are contiguous, int32 or int64; `background` is as for `label_rows`.
     """
     count, *_ = KERNELS.load(gpu, labels.dtype)
     sizes = gpu.xp.zeros(rows, COUNT)
@@ -51,7 +50,7 @@ def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
 
 
 def places_of(gpu: Gpu, components: Any, rows: int) -> Any:
-    """Return the place, from 1 on, of each label below `rows` among ascending components, or 0."""
+    """Return int64, (rows,): each label's place, from 1, among ascending components, or 0."""
     places = gpu.xp.zeros(rows, COUNT)
     places[components] = gpu.xp.arange(1, len(components) + 1, dtype=COUNT)
     return places

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from conncomp.kernels.cuda.components.runs import ComponentRuns
 
 FILE = "cuda/components/tile_sums.cuh"
-# How long a tile is along each axis, and how many words a row has, of integers and of real numbers.
+# By the number of axes: the sides of a tile; the words of a row, for integers and real numbers.
 SIDES = {2: (64, 128), 3: (16, 16, 32)}
 ROW_WORDS = {2: (16, 20), 3: (24, 28)}
 REAL = np.dtype(np.float32)
@@ -37,15 +37,15 @@ KERNELS = Templates(
     axes=FEW_AXES,
 )
 COLUMN_THREADS = 128
-# Real numbers are whole ones of so many bits, times a power of two that is that much larger than
-# the largest needs: so the next images may have larger ones.
+# Real numbers are added as integers of `FIXED_BITS`, in a unit that leaves `SPARE_BITS` above the
+# first image's largest value, as later images may have larger ones.
 FIXED_BITS, SPARE_BITS, MOST_EXPONENT = 50, 2, 200
-# A table has a row for each so many labels at most, and as many more for growth: 7 bytes a label.
+# A table has at most a row per so many labels, and as many more for growth: 7 bytes per label.
 LABELS_OF_ROW = 64
-# Bits of the answer, and how often the host looks for it before it asks the driver.
+# Bits of an answer's parts, and how often the host reads it before it asks the driver.
 ROW_BITS, COMPONENT_BITS, CALL_BITS = 20, 26, 16
 GLANCES = 20_000
-_calls = count(1)  # of all kinds, as there is one place for answers
+_calls = count(1)  # numbers calls of all kinds, as `Gpu.answer` serves them all
 
 TABLE = Struct(
     "SumTable",
@@ -56,7 +56,7 @@ TABLE = Struct(
 
 
 def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
-    """Whether there are sums of labels below `rows`, and of the values of an image or None."""
+    """Whether tiles can add up labels below `rows`, and the values of an image or None."""
     few = 0 < rows * LABELS_OF_ROW <= prod(shape) and are_few(shape)
     return few and (image is None or image.dtype == REAL or are_small(image.dtype, shape))
 
@@ -64,12 +64,16 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 class TileSums:
     """The recorded launches that add up labels of one kind, and of an image.
 
-    `allowed` is the label that is no component, or -1, and the smallest that may occur. Labels have
-    to be below `rows`, for which there is room, and more. ``RunTable``, `runs`, is for what occurs.
-    An image of real numbers is one of those to be added up. `calls` of what was added up are for
-    `ComponentRuns`. The last call had as many components as `counted` says, and one more than its
-    largest label, once the host `is_told`; if the one before had as many, `is_steady`, the next one
-    may be presumed to.
+    Attributes
+    ----------
+    allowed : the label that is no component, or -1, and the smallest that may occur
+    runs : ``RunTable``, which gets the components
+    rows : labels are below it
+    image : an example of real numbers to add up, or None
+    calls : recorded launches, for `ComponentRuns`
+    counted : the components of the last call, and one more than its largest label
+    is_told : whether the host has read `counted`
+    is_steady : whether the last two calls had equally many components
     """
 
     def __init__(
@@ -124,7 +128,7 @@ class TileSums:
             launch(kernel, by_row, table, self._runs)
 
     def read_counts(self, state: int) -> tuple[int, int]:
-        """Return `counted` of the launches, once the host is told; ``RunState`` is at `state`."""
+        """Wait for `counted` and return it; `state` is the address of ``RunState``."""
         if self.is_told:
             return self.counted
         answer = self._gpu.answer.item
@@ -145,11 +149,11 @@ class TileSums:
         self._is_clear = True
 
     def write(self, runs: ComponentRuns, label: np.dtype[Any], moments: bool) -> tuple[Any, ...]:
-        """Return columns of all components, which leave nothing for another call.
+        """Return columns of all components, and clear the sums for the next call.
 
-        If there are others, one at least, than the runs say, nothing is written. The columns are
-        `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and of it, if
-        there is one, standard deviations, minima and maxima as float64 of shape (3, n).
+        Nothing is written if there are more or fewer components, but any, than `runs` says. The
+        columns are `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and
+        its standard deviations, minima and maxima, float64, (3, n), or None without an image.
         """
         xp, ndim, value, count = self._gpu.xp, len(self._shape), self._value, runs.count
         shapes = Shapes.empty(xp.ndarray, count, ndim, 0, moments)
@@ -172,7 +176,7 @@ class TileSums:
 
 
 def _exponent_of(image: Any) -> int:
-    """Return that of a power of two above all magnitudes; any number if not all are finite."""
+    """Return the exponent of a power of two above all magnitudes; 0 if not all are finite."""
     largest = max(float(image.max()), -float(image.min()), 0.0)
     exponent = frexp(largest)[1] + SPARE_BITS if isfinite(largest) else 0
     return max(-MOST_EXPONENT, min(MOST_EXPONENT, exponent))

@@ -36,11 +36,14 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 
 
 class BundlePlan(NamedTuple):
-    """What depends on the kind of a volume only.
+    """What these kernels need for all volumes of one kind.
 
-    Kernels sample, label, join, write, and, for consecutive labels, settle; they take `shape`, a
-    ``RunShape``, and `parts` of a workspace, of which `choice` has whether they do. `chunked` is
-    that of the bricks.
+    Attributes
+    ----------
+    module : kernels that sample, label, join, write, and, for consecutive labels, settle
+    shape : ``RunShape``
+    chunked : as of `tiled_bricks.Plan`
+    choice : the one of `parts` that says whether the kernels label the volume
     """
 
     module: Module

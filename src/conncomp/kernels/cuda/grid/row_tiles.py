@@ -40,11 +40,14 @@ KERNELS = Templates(
 
 
 class RowPlan(NamedTuple):
-    """What depends on the kind of an image only.
+    """What these kernels need for all images of one kind.
 
-    Kernels of `module` sample, label, join and follow; they take `shape`, a ``RowShape``, and
-    `parts` of a workspace, of which `choice` has whether they do. `words` have 32 elements of a
-    row.
+    Attributes
+    ----------
+    module : kernels that sample, label, join and follow
+    shape : ``RowShape``
+    words : how many there are, of 32 elements of a row
+    choice : the one of `parts` that says whether the kernels label the image
     """
 
     module: Module

@@ -95,10 +95,15 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
 
 
 class _Plan(NamedTuple):
-    """What depends on the kind of an array only.
+    """What `fill_labels` needs for all arrays of one kind.
 
-    `shape` is ``RunShape``, `table` has the fields of ``TileRuns``, and `beside` a part for
-    numbering. Words have 32 elements of a row; the roots of a chunk of them are counted together.
+    Attributes
+    ----------
+    shape : ``RunShape``
+    words : how many there are, of 32 elements of a row
+    chunk : how many words' roots are counted together
+    table : the fields of ``TileRuns``
+    beside : a part for numbering
     """
 
     shape: Any

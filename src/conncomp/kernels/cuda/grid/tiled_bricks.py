@@ -39,26 +39,29 @@ from conncomp.kernels.links import Links
 FILE = "cuda/grid/tiled_bricks.cuh"
 JOIN_THREADS, LINK_THREADS, BRICK = 128, 128, 64
 FIRST_DIGITS, PLANES = 6, 2
-# The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
+# The log2 of the bricks of a tile along each axis, from the last axis on, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
-FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
-# The ranks of arrays whose neighbours are all in bricks beside, so that links can be words.
+FIXED = (2, 3)  # the ranks of arrays for which kernels have `LOGS` as constants
+# The ranks of arrays whose neighbours are all in adjacent bricks, so that links can be words.
 LINKED = (1, 2, 3)
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25
 # A block numbers the words of an item of a batch, by so many threads, if there are so many.
 ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
-# What is known of words of the labels, where they are numbered.
+# The parts of the workspace for consecutive labels, with an entry per word, or per chunk.
 BY_WORD = "roots_of_words", "numbers", "in_chunk"
-# Of images that may have sparse tiles, of which so many labels are written at once.
+# Images that may have sparse tiles: their axes, dtype of labels, and labels written at once.
 SPARSE_AXES, SPARSE_INDEX, TOGETHER = 2, np.dtype(np.int32), 4
 BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", "u1"))
 
 
 class _Names(NamedTuple):
-    """Template arguments; the last two, of all kernels and of those that join, may be `ELSEWHERE`.
+    """Template arguments, as C++ code.
 
-    Links are a rule, which compares values, or ``GivenLinks``, words of links.
+    Attributes
+    ----------
+    links : a rule, which compares values, or ``GivenLinks``, words of links
+    elsewhere, joined : `ELSEWHERE` or "": the last argument of all kernels, and of those that join
     """
 
     links: str
@@ -72,7 +75,7 @@ ELSEWHERE = ", true"
 
 
 def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewhere: bool) -> _Names:
-    """Return the names for tiles whose logarithms the compiler knows, or of any (None)."""
+    """Return the names for tiles of constant `logs`, or of any (None)."""
     known = f"GivenLogs<{str(items).lower()}>"
     if logs is not None:
         known = f"FixedLogs<{', '.join(map(str, logs))}>"
@@ -83,7 +86,7 @@ def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewher
 def _every(
     links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False
 ) -> tuple[_Names, ...]:
-    """Return the names of all kinds of tiles that are compiled for links and ranks."""
+    """Return the template arguments of all tiles that are compiled for links and ranks."""
     tiles: list[Any] = [(rank, LOGS[rank], False) for rank in ranks if rank in FIXED]
     tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
     every: Any = product(links, tiles, (SPARSE_INDEX,) if elsewhere else INDEX_TYPES)
@@ -101,7 +104,7 @@ _BY_VALUE = (
     *_every(_EQUAL, (SPARSE_AXES,), elsewhere=True),
     *_every(_EQUAL[:1], (bundle_tiles.AXES,), elsewhere=True),
 )
-# Along one axis, or up to three: rows have one.
+# By the number of axes that a step moves along: one (links of rows only), or up to three.
 _GIVEN_LINKS = {axes: f"conncomp::GivenLinks<{axes}>" for axes in (1, 3)}
 GIVEN = {axes: _every([links], LINKED[axes > 1 :]) for axes, links in _GIVEN_LINKS.items()}
 _ALL = *_BY_VALUE, *GIVEN[1], *GIVEN[3]
@@ -123,7 +126,7 @@ _ROOTS, _NUMBERS = (
     f"write_labels<{{kind.links}}, {consecutive}, {{kind.tiles}}, {{kind.label}}{{kind.elsewhere}}>"
     for consecutive in ("false", "true")
 )
-# By whether labels are consecutive, and each item is numbered by a block.
+# By whether labels are consecutive, and whether a block numbers each item.
 _WRITE = {
     (False, False): _templates(_ALL, _ROOTS),
     (True, False): _templates(
@@ -163,11 +166,11 @@ def takes(geometry: Geometry, links: Links) -> bool:
 def fill_labels(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
-    """Fill `labels` with roots, or with consecutive labels; return the components of items.
+    """Fill `labels` with roots, or with consecutive labels; return the numbers of components.
 
     Consecutive labels number the components of each item from 1, background 0; roots are the
     smallest index of a component in its item, background -1. `labels` are C-contiguous; the numbers
-    of components are int64 in `workspace`.
+    are int64, (items,), in `workspace`.
     """
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     gpu.load_at_once(plan.modules)
@@ -203,17 +206,23 @@ def fill_labels(
 
 
 class Plan(NamedTuple):
-    """What depends on the kind of an array only.
+    """What `fill_labels` needs for all arrays of one kind.
 
-    Kernels of the `modules` label tiles, join them, and write labels of a kind; the fourth are
-    those that label the array `instead` if they see that it suits them: launched `before` bricks,
-    which then return at once, and `after` them. `rule` is ``Equal<T>`` or ``GivenLinks``, `tiles`
-    ``BrickTiles<rank, ...>``. `words` counts those of the array and of a row, `words_of_item` those
-    of an item that a block numbers, or 0; `chunked` how many words' roots are counted together, and
-    how many such chunks there are. Grids are for all bricks, and for those at borders, of which
-    `border` has the number of tiles, and of bricks for each. An array `joins` if elements of
-    different tiles, or at the ends of an axis, may be neighbours. `shared` is in bytes. `table` has
-    the fields of ``BrickTable``, `by_word` further parts: those of `BY_WORD`, and of `instead`.
+    Attributes
+    ----------
+    modules : kernels that label tiles, join them, and write labels; those of `instead`, if any
+    instead : kernels for some arrays, launched `before` bricks, which then do nothing, and `after`
+    rule : ``Equal<T>``, or 0 for ``GivenLinks``
+    tiles : ``BrickTiles<rank, ...>``
+    words : the number of words of the array, and of a row
+    words_of_item : that of an item, if a block numbers each item, else 0
+    chunked : how many words' roots are counted together, and the number of such chunks
+    by_tile, by_border : grids for all bricks, and for those at borders of tiles
+    joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
+    border : the number of tiles, and of bricks at the border of each
+    shared : shared memory of a block, in bytes
+    table : the fields of ``BrickTable``
+    by_word : further parts of the workspace: those of `BY_WORD`, and of `instead`
     """
 
     kind: _Names
@@ -285,7 +294,7 @@ def plan_of(
     kind = _named(
         compared, rank, logs if fixed else None, items > 1, index, may_be_sparse_or_elsewhere
     )
-    # Few blocks take tiles of volumes in turn where bricks may have nothing to do.
+    # Few blocks loop over the tiles of volumes where `instead` may leave them nothing to do.
     most = multiprocessors if instead and not sparse else tiles
     by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
     return Plan(
@@ -323,7 +332,7 @@ def _brick_log(geometry: Geometry) -> int:
 
 
 def _choose_logs(geometry: Geometry, tiles: int) -> tuple[int, ...]:
-    """Return the logarithms of a tile's bricks, for so many `tiles` at least if possible."""
+    """Return the log2 of a tile's bricks along each axis, for `tiles` or more if possible."""
     usual = LOGS[min(len(geometry.shape), 3)]
     return choose_tile(geometry.shape, _brick_log(geometry), usual, -(-tiles // geometry.items))
 

@@ -67,11 +67,13 @@ def _unite(
 
 
 class _Plan(NamedTuple):
-    """What depends on the kind of an array only.
+    """What `fill_labels` needs for all arrays of one kind.
 
-    `tiles` is ``Tiling<rank, 0, GivenLogs>``; `sizes` count elements of the array, of an item, and
-    of a chunk whose roots are counted together. An array `joins` if elements of different tiles, or
-    at the ends of an axis, may be neighbours.
+    Attributes
+    ----------
+    tiles : ``Tiling<rank, 0, GivenLogs>``
+    sizes : the elements of the array, of an item, and of a chunk whose roots are counted together
+    joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
     """
 
     module: Module

@@ -97,9 +97,12 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
 
 
 class _Plan(NamedTuple):
-    """What depends on the kind of an array only: grids, and the fields of ``QuadTable``.
+    """What `fill_labels` needs for all arrays of one kind.
 
-    Items that `joins` have several tiles.
+    Attributes
+    ----------
+    joins : whether items have several tiles
+    table : the fields of ``QuadTable``
     """
 
     module: Module
