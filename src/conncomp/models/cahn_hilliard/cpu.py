@@ -15,7 +15,7 @@ from conncomp.kernels.field import Coefficients, FieldLattice
 from conncomp.kernels.updates import Drawn
 
 
-class Engine:
+class FieldEngine:
     """Steps of the fields of replicas; coefficients are those of ``core/cahn_hilliard.h``."""
 
     xp: Any = np

@@ -15,7 +15,7 @@ from conncomp.models.percolation.lattices import Geometry
 MOST_SITES = (1 << 31) - 1
 
 
-class Engine:
+class PercolationEngine:
     """Configurations of replicas, as words, and what is measured of them; runs of sweeps."""
 
     xp: Any = np

@@ -17,7 +17,7 @@ from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES, are_labelled, measure_by_labels
 
 
-class Engine:
+class PercolationEngine:
     """As the engine for the CPU, on the current CUDA device; not of all lattices."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:

@@ -13,7 +13,7 @@ from conncomp.models._arguments import flat
 from conncomp.models.spin_glass.couplings import Acting
 
 
-class Engine:
+class GlassEngine:
     """Sweeps of the spins of replicas, of which `replicas` says more than `drawn`."""
 
     xp: Any = np

@@ -24,7 +24,7 @@ from conncomp.models.spins.measurements import COUNTS
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
 
 
-class SpinEngine:
+class CoreSpins:
     """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
     xp: Any = np
@@ -44,7 +44,7 @@ class SpinEngine:
         return bonds
 
 
-class WordEngine(SpinEngine):
+class WordEngine(CoreSpins):
     """Words of states: ``potts/potts.h``; `labelling` is how clusters are found."""
 
     winds, rules = True, ("metropolis",)
@@ -82,7 +82,7 @@ class WordEngine(SpinEngine):
         self._offer(words, new, number, strengths, strengths.shape[1] - 1, None)
 
 
-class CellEngine(SpinEngine):
+class CellEngine(CoreSpins):
     """The Ising model on lattices of any unit cell: ``cell_spins.h``."""
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
@@ -98,7 +98,7 @@ class CellEngine(SpinEngine):
         self._update(words.reshape(-1), new.reshape(-1), number, *asked)
 
 
-class VectorEngine(SpinEngine):
+class VectorEngine(CoreSpins):
     """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
 
     counts_apart = True
@@ -122,7 +122,7 @@ class VectorEngine(SpinEngine):
         record[:, PROJECTED:] += projected
 
 
-class EdgeEngine(SpinEngine):
+class EdgeEngine(CoreSpins):
     """Models on any edges: ``edge_spins.h``; by a table of logarithms, and what gives `Classes`."""
 
     rules = RULES

@@ -30,9 +30,9 @@ from conncomp.kernels.cuda.models import (
 from conncomp.kernels.cuda.models.replicas import (
     KERNELS,
     ClusterWindings,
+    GpuSpins,
     Over,
     Replicas,
-    SpinEngine,
     Sweeps,
     check_room,
     offering_kernel,
@@ -66,7 +66,7 @@ _CHOICE = np.dtype(
 _CHOICE_TILES = np.dtype([("length", "i8", MOST_AXES)])
 
 
-class WordEngine(SpinEngine):
+class WordEngine(GpuSpins):
     """Words of states; MemoryError if the device has no room for an update."""
 
     winds, rules = True, ("metropolis",)
@@ -339,10 +339,10 @@ class VectorEngine(VectorSpins):
     def __init__(
         self, gpu: Gpu, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool
     ) -> None:
-        self._clusters = WordEngine(gpu, drawn, lattice, "auto", {})
+        self._embedded = WordEngine(gpu, drawn, lattice, "auto", {})
         spins = 2 * drawn.replicas * lattice.sites * kind.dtype.itemsize
         check_room(gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
-        of_spins = self._clusters.replicas, kind, negative
+        of_spins = self._embedded.replicas, kind, negative
         super().__init__(*of_spins)
         self.sweeps_one = vector_sweeps.takes(gpu, lattice, drawn.replicas)
         self.sweeps = vector_sweeps.VectorSweeps(*of_spins) if self.sweeps_one else None
@@ -361,5 +361,5 @@ class VectorEngine(VectorSpins):
         if chosen is not None or clusters:
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
         of_words = Flips(chosen, record, clusters, watch=watch)
-        self._clusters.flip(bonds, before, reflected, number, of_words)
+        self._embedded.flip(bonds, before, reflected, number, of_words)
         self._reflect(spins, number, reflected, new)

@@ -59,7 +59,7 @@ _FIELDS = layout(
 _GAUGE = layout(("half_linear quarter_cubic half_gradient threshold parts most", "f8"))
 
 
-class FieldEngine:
+class GpuFields:
     """Steps of fields of one shape and dtype, and their domains, where bricks take these.
 
     The coefficients are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A

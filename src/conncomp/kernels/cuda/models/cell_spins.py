@@ -15,8 +15,8 @@ from conncomp.kernels.cuda.launcher import WARP, Gpu, Module, Templates, every, 
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import (
     THREADS,
+    GpuSpins,
     Replicas,
-    SpinEngine,
     check_room,
     records_of,
 )
@@ -44,7 +44,7 @@ MOST_AXES, MOST_STEPS = 3, 13
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
 
 
-class CellEngine(SpinEngine):
+class CellEngine(GpuSpins):
     """Lattices of one kind side by side; clusters are those of bricks, or of runs of words."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: CellLattice) -> None:

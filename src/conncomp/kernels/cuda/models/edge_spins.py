@@ -10,8 +10,8 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
+    GpuSpins,
     Replicas,
-    SpinEngine,
     check_room,
     records_of,
 )
@@ -43,7 +43,7 @@ ARCS = Struct("EdgeArcs", "begin to coupling")
 CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
-class EdgeEngine(SpinEngine):
+class EdgeEngine(GpuSpins):
     """Replicas of one graph; by a table of logarithms, and what gives the `Classes` of sites."""
 
     rules = RULES

@@ -196,7 +196,7 @@ def offering_kernel(gpu: Gpu, lattice: Lattice) -> tuple[Kernel, Over]:
     return _OFFER.one(gpu, max(len(axes), 1), whole), "pairs"
 
 
-class SpinEngine:
+class GpuSpins:
     """What engines of spins on a GPU share: replicas, and words of `bonds` that an update draws.
 
     Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Templates, launch
-from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, SpinEngine, records_of
+from conncomp.kernels.cuda.models.replicas import THREADS, GpuSpins, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
 
@@ -24,7 +24,7 @@ ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
 COUNTING_BLOCKS = 6
 
 
-class VectorSpins(SpinEngine):
+class VectorSpins(GpuSpins):
     """Spins of a kind, whose clusters others find; the coupling may be negative."""
 
     counts_apart = True
