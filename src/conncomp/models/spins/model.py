@@ -75,8 +75,8 @@ class Layout(NamedTuple):
     """Where the spins of a model lie, and which engine has them.
 
     Measurements read the `lattice`. Words of bits are of the rows of `words`. On `edges` spins are
-    of a `kind`; without, `engine` is the class of an engine, and what it is made with. A record has
-    so many `fields`. All bonds have the coupling `strongest`, or no bond and field a stronger one.
+    of a `kind`; without, `_new_engine` gets `engine`, which makes one. A record has so many
+    `fields`. All bonds have the coupling `strongest`, or no bond and field a stronger one.
     """
 
     lattice: Any
@@ -85,7 +85,7 @@ class Layout(NamedTuple):
     fields: int
     strongest: float
     edges: EdgeBonds | None = None
-    engine: tuple[Any, ...] = ()
+    engine: Callable[..., SpinEngine] | None = None
 
 
 class SpinModel(Thermal[Measured]):
@@ -438,8 +438,11 @@ class SpinModel(Thermal[Measured]):
         self._local: Any = None
         self._strong: Any = None, None
         edges, made = self._layout.edges, self._layout.engine
-        engine = self._new_engine(*made) if edges is None else self._edge_engine(edges)
-        self._state.made = engine
+        if edges is not None:
+            self._state.made = self._edge_engine(edges)
+        else:
+            assert made is not None
+            self._state.made = self._new_engine(made)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._state.next = self._no_spins()
 
