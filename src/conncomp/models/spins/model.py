@@ -540,9 +540,13 @@ class ClusterModel(SpinModel[Measurements]):
         held = self.lattice, self._strongest
         return self._series_class(records, *held, *(measured or Measures()))
 
+    @property
+    def _bond_gain(self) -> float:
+        """How much energy a satisfied bond of the strongest coupling gains."""
+        return self._gain * abs(self._strongest)
+
     def _energy_unit(self) -> float:
-        unit = 1 if self._layout.edges is None else WHOLE
-        return -self._gain * abs(self._strongest) / unit
+        return -self._bond_gain / (1 if self._layout.edges is None else WHOLE)
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._state.now, STATES, self._layout.words
@@ -552,12 +556,12 @@ class ClusterModel(SpinModel[Measurements]):
         return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
-        return self._engine.xp.asarray(bond_probabilities(self._state.betas, -self._energy_unit()))
+        return self._engine.xp.asarray(bond_probabilities(self._state.betas, self._bond_gain))
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         engine = self._engine
         if self._layout.edges is None and rule in engine.rules:  # by words, 64 sites at once
-            taken = acceptances(self._state.betas, -self._energy_unit(), self.lattice)
+            taken = acceptances(self._state.betas, self._bond_gain, self.lattice)
             return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 
