@@ -59,7 +59,7 @@ class SpinEngine(Engine, Protocol):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """By which ``offer(spins, new, step, strengths, rule)`` offers each site another spin."""
+        """By which ``offer(spins, new, number, strengths, rule)`` offers each site another spin."""
 
     @property
     def sweeps(self) -> Any:
@@ -71,8 +71,8 @@ class SpinEngine(Engine, Protocol):
     def count(self, spins: Any, record: Any, /) -> None:
         """Add what the spins tell to a record."""
 
-    def bonds(self, spins: Any, step: int, strengths: Any, /) -> Any:
-        """Return which bonds an update at this step makes active."""
+    def bonds(self, spins: Any, number: int, strengths: Any, /) -> Any:
+        """Return which bonds the update of this number makes active."""
 
-    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips, /) -> None:
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips, /) -> None:
         """Fill `new` with the spins after an update of clusters."""

@@ -285,11 +285,12 @@ class Simulated(ABC, Generic[Measured]):
 
 
 @dataclass
-class Update:
+class Update(ABC):
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    The model's `_read` gets what is `measured` besides records, and `_measure` `measures`. Kinds
-    that make several updates at once, up to `most`, have `sweep`.
+    It reads `_state`, `replicas`, `_record_length` and `_single` of the model. The model's
+    `_measure` gets a record and `measures`, and `_read` records and what is `measured`. Kinds that
+    make several updates at once override `most` and `sweep`.
     """
 
     model: Any
@@ -304,8 +305,12 @@ class Update:
 
     @property
     def most(self) -> int:
-        """How many `sweep` makes at once."""
+        """How many updates `sweep` makes at once; of 1, it is not called."""
         return 1
+
+    def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
+        """Make up to `most` updates; `before` were made since the last one that measured."""
+        raise NotImplementedError
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
@@ -409,7 +414,10 @@ class Thermal(Simulated[Measured]):
         return np.argsort(self._state.betas, kind="stable")[None, :]
 
     def _energy_unit(self) -> Any:
-        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each."""
+        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each.
+
+        It is below 0 where `LEVEL` counts satisfied bonds.
+        """
         raise NotImplementedError
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:

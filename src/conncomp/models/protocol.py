@@ -68,6 +68,7 @@ class ModelUpdate(Protocol[Measured]):
 
 def make_updates(update: Any, numbers: range, records: Any = None, every: int = 1) -> None:
     """Make updates from ``model.updates + 1`` on; the first of each `every` fills a record."""
+    # A user's own update need not have `most`: see `ModelUpdate`.
     most = getattr(update, "most", 1) if len(numbers) > 1 else 1
     if most > 1:
         for begin in range(0, len(numbers), most):

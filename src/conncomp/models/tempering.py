@@ -171,7 +171,7 @@ def exchange(
     unit = np.asarray(model._energy_unit())
     if unit.ndim > 0:
         unit = unit[ladders[:, :1]]  # one of a ladder
-    lost = (before[colder] - before[warmer]) * (levels[colder] - levels[warmer]) * -unit
+    lost = (before[warmer] - before[colder]) * (levels[colder] - levels[warmer]) * unit
     numbers = (model.first_replica + ladders.min(axis=1)).astype(np.uint64)
     index = (pairs + 1).astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
     low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))

@@ -9,7 +9,7 @@ from conncomp.kernels.updates import Drawn
 from models.paramagnet.measurements import COMPONENTS, UP
 
 
-class Engine:
+class ParamagnetEngine:
     """Draws spins of replicas, and counts them."""
 
     xp = np

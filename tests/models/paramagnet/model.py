@@ -11,7 +11,7 @@ from conncomp import label
 from conncomp.models import jackknife
 from conncomp.models._arguments import check_finite, check_shape
 from conncomp.models.base import Simulated
-from models.paramagnet.cpu import Engine
+from models.paramagnet.cpu import ParamagnetEngine
 from models.paramagnet.measurements import FIELDS, FieldSummary, Magnetisations
 
 
@@ -51,7 +51,7 @@ class Paramagnet(Simulated[Magnetisations]):
         return {"shape": list(self._shape), "h": self.h}
 
     def _prepare(self) -> None:
-        self._state.made = self._new_engine(Engine, 1 / (1 + exp(-2 * self.h)))
+        self._state.made = self._new_engine(ParamagnetEngine, 1 / (1 + exp(-2 * self.h)))
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (spins,) = arrays

@@ -15,7 +15,7 @@ from conncomp.kernels.field import Coefficients, FieldLattice
 from conncomp.kernels.updates import Drawn
 
 
-class Engine:
+class FieldEngine:
     """Steps of the fields of replicas; coefficients are those of ``core/cahn_hilliard.h``."""
 
     xp: Any = np
@@ -32,10 +32,10 @@ class Engine:
         """Fill the first fields."""
         native.start_fields(*self._drawn, mean, scale, field.reshape(-1))
 
-    def advance(self, step: int, field: Any, after: Any) -> None:
+    def advance(self, number: int, field: Any, after: Any) -> None:
         """Fill `after` with the fields after a step."""
         flat = field.reshape(-1), after.reshape(-1)
-        native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, step, *flat)
+        native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, number, *flat)
 
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""

@@ -12,12 +12,12 @@ from conncomp.grid.algorithms import takes_by_bricks
 from conncomp.grid.answers import answer, fill_on_gpu
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
-from conncomp.kernels.cuda.models.cahn_hilliard import FieldEngine
+from conncomp.kernels.cuda.models.cahn_hilliard import GpuFields
 from conncomp.kernels.links import equal_values, values_above
 from conncomp.models.cahn_hilliard.cpu import above, count_domains
 
 
-class Engine(FieldEngine):
+class FieldEngine(GpuFields):
     """Steps of the fields of replicas, and their domains, on a GPU."""
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:

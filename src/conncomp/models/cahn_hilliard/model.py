@@ -396,7 +396,7 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
 
 def _engine_on(device: str) -> Callable[..., Engine]:
     if device == "cpu":
-        return cpu.Engine
+        return cpu.FieldEngine
     from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
 
-    return cuda.Engine
+    return cuda.FieldEngine

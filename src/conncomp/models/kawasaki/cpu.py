@@ -12,7 +12,7 @@ from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.kernels.updates import Drawn
 
 
-class Engine:
+class KawasakiEngine:
     """Sweeps of exchanges; `sweep` makes up to `most_sweeps`."""
 
     xp: Any = np

@@ -292,7 +292,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
                 self._up = self._check_fractions(0.5)
             shape = self.replicas, lattice.words
             words = self._zeros(f"the spins of shape={lattice.shape}", shape, BITS, np)
-            cpu.Engine(self._random, lattice).start(self._up, words)
+            cpu.KawasakiEngine(self._random, lattice).start(self._up, words)
             return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
@@ -348,7 +348,7 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
 
 def _engine_on(device: str) -> Callable[..., Engine]:
     if device == "cpu":
-        return cpu.Engine
-    from conncomp.kernels.cuda.models.kawasaki import ExchangeEngine  # for which CuPy is there
+        return cpu.KawasakiEngine
+    from conncomp.kernels.cuda.models.kawasaki import KawasakiEngine  # for which CuPy is there
 
-    return ExchangeEngine
+    return KawasakiEngine

@@ -31,10 +31,10 @@ class StructureSums:
         self._sums.count(spins.reshape(-1), sums.reshape(-1))
         record[:, field : field + sums.shape[1]] += sums
 
-    def square(self, spins: Any, step: int, labels: Any, record: Any, field: int) -> None:
+    def square(self, spins: Any, number: int, labels: Any, record: Any, field: int) -> None:
         """Add the squares of clusters' sums, as limbs for each wave, to a record."""
         limbs = np.zeros((self._replicas, LIMBS * self._waves), np.int64)
-        self._sums.square(spins.reshape(-1), step, labels.reshape(-1), limbs.reshape(-1))
+        self._sums.square(spins.reshape(-1), number, labels.reshape(-1), limbs.reshape(-1))
         record[:, field : field + limbs.shape[1]] += limbs
 
 

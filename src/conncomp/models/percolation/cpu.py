@@ -15,7 +15,7 @@ from conncomp.models.percolation.lattices import Geometry
 MOST_SITES = (1 << 31) - 1
 
 
-class Engine:
+class PercolationEngine:
     """Configurations of replicas, as words, and what is measured of them; runs of sweeps."""
 
     xp: Any = np
@@ -38,16 +38,16 @@ class Engine:
                 f"{MOST_SITES} are measured on a CPU"
             )
 
-    def draw(self, step: int, probability: int | None) -> NDArray[np.uint64]:
+    def draw(self, number: int, probability: int | None) -> NDArray[np.uint64]:
         """Return configurations as words, (replicas, planes, rows, columns); None is certain."""
         words = np.empty(*self._cells.words_of(self._drawn.replicas, self._planes))
         certain = probability is None
-        self._native.draw(*self._drawn, step, probability or 0, certain, words.reshape(-1))
+        self._native.draw(*self._drawn, number, probability or 0, certain, words.reshape(-1))
         return words
 
-    def measure(self, step: int, probability: int | None, record: NDArray[np.int64]) -> None:
+    def measure(self, number: int, probability: int | None, record: NDArray[np.int64]) -> None:
         """Draw configurations, and fill a record, (replicas, fields), of zeros."""
-        self.measure_words(self.draw(step, probability), record)
+        self.measure_words(self.draw(number, probability), record)
 
     def measure_words(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
         """Fill a record of given configurations."""

@@ -17,7 +17,7 @@ from conncomp.models.percolation.lattices import Geometry
 from conncomp.models.percolation.measurements import AXES, are_labelled, measure_by_labels
 
 
-class Engine:
+class PercolationEngine:
     """As the engine for the CPU, on the current CUDA device; not of all lattices."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: Lattice, geometry: Geometry) -> None:
@@ -45,19 +45,19 @@ class Engine:
         if self._clusters is not None:
             self._windings = self._windings or ClusterWindings(self._replicas, AXES)
 
-    def draw(self, step: int, probability: int | None, record: Any = None) -> Any:
+    def draw(self, number: int, probability: int | None, record: Any = None) -> Any:
         """Return configurations as words, and count what is there."""
         planes = self._geometry.planes
         words = self.xp.empty(*self._lattice.words_of(self._replicas.count, planes))
         (kernel,) = bricks.DRAW.load(self.gpu)
         certain, of_bonds = np.bool_(probability is None), np.bool_(self._of_bonds)
         how = np.uint64(probability or 0), certain, of_bonds
-        self._replicas.launch(kernel, step, *how, words, records_of(self.gpu, record))
+        self._replicas.launch(kernel, number, *how, words, records_of(self.gpu, record))
         return words
 
-    def measure(self, step: int, probability: int | None, record: Any) -> None:
+    def measure(self, number: int, probability: int | None, record: Any) -> None:
         """Draw configurations, and fill a record, (replicas, fields), of zeros."""
-        words = self.draw(step, probability, record)
+        words = self.draw(number, probability, record)
         if self._clusters is None:
             measure_by_labels(self.xp, self._lattice, self._geometry, words, record)
             return

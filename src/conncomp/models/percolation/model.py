@@ -352,7 +352,7 @@ class Percolation(Simulated[PercolationMeasurements]):
 
 def _engine_on(device: str) -> Callable[..., Engine]:
     if device == "cpu":
-        return cpu.Engine
+        return cpu.PercolationEngine
     from conncomp.models.percolation import cuda  # for which CuPy is there
 
-    return cuda.Engine
+    return cuda.PercolationEngine

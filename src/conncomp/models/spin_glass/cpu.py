@@ -13,7 +13,7 @@ from conncomp.models._arguments import flat
 from conncomp.models.spin_glass.couplings import Acting
 
 
-class Engine:
+class GlassEngine:
     """Sweeps of the spins of replicas, of which `replicas` says more than `drawn`."""
 
     xp: Any = np
@@ -27,9 +27,9 @@ class Engine:
         self.start, self._sweep, self._count, self.compare_pairs, self.flip_pairs = calls
         self._arrays, self._tables = acting.arrays, acting.tables
 
-    def sweep(self, words: NDArray[np.uint64], step: int, temperatures: NDArray[Any]) -> None:
+    def sweep(self, words: NDArray[np.uint64], number: int, temperatures: NDArray[Any]) -> None:
         """Make a sweep of the spins in `words`."""
-        self._sweep(words, step, *self._arrays, temperatures, *self._tables)
+        self._sweep(words, number, *self._arrays, temperatures, *self._tables)
 
     def count(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
         """Add to each replica's record."""

@@ -453,7 +453,7 @@ def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
 
 def _engine_on(device: str) -> Callable[..., Engine]:
     if device == "cpu":
-        return cpu.Engine
+        return cpu.GlassEngine
     from conncomp.kernels.cuda.models.spin_glass import GlassEngine  # for which CuPy is there
 
     return GlassEngine

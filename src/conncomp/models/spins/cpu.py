@@ -24,7 +24,7 @@ from conncomp.models.spins.measurements import COUNTS
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
 
 
-class SpinEngine:
+class CoreSpins:
     """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
 
     xp: Any = np
@@ -37,14 +37,14 @@ class SpinEngine:
         self._update = engine.update  # which small lattices call often: it gets flat arrays
         self.count, self._draw = flat(engine.count), flat(engine.bonds)
 
-    def bonds(self, spins: NDArray[Any], step: int, *strengths: Any) -> NDArray[Any]:
-        """Return the bonds that an update at this step makes active."""
+    def bonds(self, spins: NDArray[Any], number: int, *strengths: Any) -> NDArray[Any]:
+        """Return the bonds that the update of this number makes active."""
         bonds = np.empty(*self._bonds)
-        self._draw(spins, step, *strengths, bonds)
+        self._draw(spins, number, *strengths, bonds)
         return bonds
 
 
-class WordEngine(SpinEngine):
+class WordEngine(CoreSpins):
     """Words of states: ``potts/potts.h``; `labelling` is how clusters are found."""
 
     winds, rules = True, ("metropolis",)
@@ -67,7 +67,7 @@ class WordEngine(SpinEngine):
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
         self._offer = flat(engine.metropolis)
 
-    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters."""
         chosen, record, clusters, wrapping, _ = flips
         tile = flip = None
@@ -75,14 +75,14 @@ class WordEngine(SpinEngine):
             tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
             flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
         asked = tile, flip, None if record is None else record.reshape(-1), clusters, wrapping
-        self._update(words.reshape(-1), new.reshape(-1), step, strengths, *asked)
+        self._update(words.reshape(-1), new.reshape(-1), number, strengths, *asked)
 
-    def offer(self, words: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
+    def offer(self, words: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
-        self._offer(words, new, step, strengths, strengths.shape[1] - 1, None)
+        self._offer(words, new, number, strengths, strengths.shape[1] - 1, None)
 
 
-class CellEngine(SpinEngine):
+class CellEngine(CoreSpins):
     """The Ising model on lattices of any unit cell: ``cell_spins.h``."""
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
@@ -91,14 +91,14 @@ class CellEngine(SpinEngine):
         starting = WordEngine(drawn, rows, "auto", {})
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
-    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record = None if flips.record is None else flips.record.reshape(-1)
         asked = strengths, flips.chosen is not None, record, flips.clusters
-        self._update(words.reshape(-1), new.reshape(-1), step, *asked)
+        self._update(words.reshape(-1), new.reshape(-1), number, *asked)
 
 
-class VectorEngine(SpinEngine):
+class VectorEngine(CoreSpins):
     """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
 
     counts_apart = True
@@ -108,10 +108,10 @@ class VectorEngine(SpinEngine):
         engine = made(*lattice.closed_lengths, lattice.ndim, negative, *drawn)
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
 
-    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
         record, replicas = flips.record, self._replicas
-        spun = spins.reshape(-1), new.reshape(-1), step, strengths, flips.chosen is not None
+        spun = spins.reshape(-1), new.reshape(-1), number, strengths, flips.chosen is not None
         if not flips.clusters:
             self._update(*spun, None, None)
             return
@@ -122,7 +122,7 @@ class VectorEngine(SpinEngine):
         record[:, PROJECTED:] += projected
 
 
-class EdgeEngine(SpinEngine):
+class EdgeEngine(CoreSpins):
     """Models on any edges: ``edge_spins.h``; by a table of logarithms, and what gives `Classes`."""
 
     rules = RULES
@@ -137,19 +137,19 @@ class EdgeEngine(SpinEngine):
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
         self._offer, self._classes = flat(engine.offer), classes
 
-    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record = None if flips.record is None else flips.record.reshape(-1)
         asked = self._logarithm, flips.chosen is not None, record, flips.clusters
-        self._update(spins.reshape(-1), new.reshape(-1), step, strengths.reshape(-1), *asked)
+        self._update(spins.reshape(-1), new.reshape(-1), number, strengths.reshape(-1), *asked)
 
-    def offer(self, spins: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
+    def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        drawn = step, strengths, self._logarithm, RULES.index(rule)
+        drawn = number, strengths, self._logarithm, RULES.index(rule)
         self._offer(new, *drawn, *arcs, order, bounds)
 
-    def bonds(self, spins: Any, step: int, *strengths: Any) -> Any:
-        """Return which bonds an update at this step makes active."""
-        return super().bonds(spins, step, *strengths, self._logarithm)
+    def bonds(self, spins: Any, number: int, *strengths: Any) -> Any:
+        """Return which bonds the update of this number makes active."""
+        return super().bonds(spins, number, *strengths, self._logarithm)

@@ -30,9 +30,9 @@ from conncomp.kernels.cuda.models import (
 from conncomp.kernels.cuda.models.replicas import (
     KERNELS,
     ClusterWindings,
+    GpuSpins,
     Over,
     Replicas,
-    SpinEngine,
     Sweeps,
     check_room,
     offering_kernel,
@@ -66,7 +66,7 @@ _CHOICE = np.dtype(
 _CHOICE_TILES = np.dtype([("length", "i8", MOST_AXES)])
 
 
-class WordEngine(SpinEngine):
+class WordEngine(GpuSpins):
     """Words of states; MemoryError if the device has no room for an update."""
 
     winds, rules = True, ("metropolis",)
@@ -109,18 +109,18 @@ class WordEngine(SpinEngine):
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
             check(self._image(of_sites, lattice.periodic), **self._options)
 
-    def offer(self, words: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
+    def offer(self, words: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
         new[...] = words
         kernel, over = offering_kernel(self.gpu, self.lattice)
         for site_class in _classes(self.lattice):
             given = np.int32(site_class), strengths, new
-            self.replicas.launch(kernel, step, *given, over=over)
+            self.replicas.launch(kernel, number, *given, over=over)
 
-    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
-        stream, given = self.gpu.current_stream(), (words, new, step, strengths, flips)
+        stream, given = self.gpu.current_stream(), (words, new, number, strengths, flips)
         if not self._repeats or launcher.are_watched() or chosen is not None or wrapping:
             self._update(*given)
             return
@@ -128,35 +128,35 @@ class WordEngine(SpinEngine):
         recordings, kind = self._recordings.get(stream_key(stream)), (record is None, clusters)
         if recordings is None:
             recordings = self._recordings[stream_key(stream)] = Recordings(self.gpu, stream)
-        variable = words, new, strengths, launcher.Field("step", step), record
+        variable = words, new, strengths, launcher.Field("step", number), record
         recordings.launch(kind, variable, lambda: self._update(*given))
 
-    def _update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def _update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips
         if self._fronts is not None:
-            self._grow(words, new, step, strengths, flips)
+            self._grow(words, new, number, strengths, flips)
             return
         count_active = chosen is None or clusters or wrapping
         kind = chosen is None, clusters, wrapping
         modules = () if kind in self._compiled else self._modules(flips)
         self._compiled.add(kind)
         with self.gpu.loading(modules):
-            drawn = self._drawn(words, step, strengths, record, count_active)
-        self.flip(drawn, words, new, step, flips)
+            drawn = self._drawn(words, number, strengths, record, count_active)
+        self.flip(drawn, words, new, number, flips)
 
-    def flip(self, drawn: Any, words: Any, new: Any, step: int, flips: Flips) -> None:
+    def flip(self, drawn: Any, words: Any, new: Any, number: int, flips: Flips) -> None:
         """Fill `new` with the spins after an update, given its active bonds as words."""
         chosen, record, clusters, wrapping, watch = flips
         records = records_of(self.gpu, record)
         winds = wrapping and any(self.lattice.periodic)
         if self._tiles is not None and self._flips_alone(flips):
-            self._tiles.flip(drawn, step, new)
+            self._tiles.flip(drawn, number, new)
             return
         if self._clusters is not None and (winds or not self._is_small):
             windings = (self._windings, records) if winds else None
             components = self._clusters.find(drawn, records if clusters else None, windings)
             if chosen is None and watch is None:
-                self._clusters.flip(components, step, new)
+                self._clusters.flip(components, number, new)
                 return
             settled, labels = True, self._clusters.label(components)
         else:
@@ -168,9 +168,9 @@ class WordEngine(SpinEngine):
                 self._measure(labels, record)
         if watch is not None:
             watch(labels)
-        choice = self._choose(labels, step, chosen)
+        choice = self._choose(labels, number, chosen)
         given = words, labels, choice, new
-        self._run("flip_clusters", step, *given, over="sites", of=(settled, self._index))
+        self._run("flip_clusters", number, *given, over="sites", of=(settled, self._index))
 
     def _flips_alone(self, flips: Flips) -> bool:
         winds = flips.wrapping and any(self.lattice.periodic)
@@ -194,7 +194,7 @@ class WordEngine(SpinEngine):
             return SpinBatches(self.replicas)
         return SpinSweeps(self.replicas) if spin_sweeps.takes(*given) else None
 
-    def _grow(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def _grow(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Update by clusters that grow along their wave fronts."""
         chosen = flips.chosen
         if chosen is None or flips.clusters or flips.wrapping:
@@ -207,28 +207,28 @@ class WordEngine(SpinEngine):
             self.count(words, flips.record)
         assert self._fronts is not None
         choice, tiles = self._choice(chosen)
-        self._fronts.update(words, new, step, strengths, tiles, choice)
+        self._fronts.update(words, new, number, strengths, tiles, choice)
 
-    def _drawn(self, words: Any, step: int, strengths: Any, record: Any, active: bool) -> Any:
+    def _drawn(self, words: Any, number: int, strengths: Any, record: Any, active: bool) -> Any:
         """Draw bonds; return them as words, or None if they are with the sites already."""
         if self._activation is None:
             bonds = self.replicas.count * self.lattice.ndim * self.lattice.words
             (drawn,) = self._workspace.take(self.gpu, (bonds, BITS))
-            self._draw(words, step, strengths, drawn, record, active)
+            self._draw(words, number, strengths, drawn, record, active)
             return drawn
         of_site, _ = self._sites_and_labels()
         kernel, records = SITE_BONDS.one(self.gpu, self._activation), records_of(self.gpu, record)
         given = words, strengths, of_site, records, np.bool_(active)
-        self.replicas.launch(kernel, step, *given)
+        self.replicas.launch(kernel, number, *given)
         if record is not None:
             self._run("count_states", 0, words, records)
         return None
 
     def _draw(
-        self, words: Any, step: int, strengths: Any, bonds: Any, record: Any, active: bool = False
+        self, words: Any, number: int, strengths: Any, bonds: Any, record: Any, active: bool = False
     ) -> None:
         arguments = words, strengths, bonds, records_of(self.gpu, record), np.bool_(active)
-        self._run("activate_bonds", step, *arguments, over="bonds")
+        self._run("activate_bonds", number, *arguments, over="bonds")
 
     @cached_property
     def _windings(self) -> ClusterWindings:
@@ -274,7 +274,7 @@ class WordEngine(SpinEngine):
         self._run("measure_clusters", 0, labels, size, **how)
         self._run("sum_clusters", 0, size, records_of(self.gpu, record), **how)
 
-    def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
+    def _choose(self, labels: Any, number: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
         if chosen is None:
             return np.zeros((), _CHOICE)[()]
@@ -282,7 +282,7 @@ class WordEngine(SpinEngine):
         (bits,) = self._memory["choice"].take(self.gpu, (words * self.replicas.count, CHOSEN))
         bits[...] = 0
         choice, tiles = self._choice(chosen, self.gpu.address(bits), words)
-        self._run("choose_clusters", step, tiles, labels, choice, of=(self._index,))
+        self._run("choose_clusters", number, tiles, labels, choice, of=(self._index,))
         return choice
 
     def _choice(self, chosen: ChosenSites, bits: int = 0, words: int = 0) -> tuple[Any, Any]:
@@ -293,10 +293,15 @@ class WordEngine(SpinEngine):
         return choice, np.array((edges,), _CHOICE_TILES)[()]
 
     def _run(
-        self, name: str, step: int, *arguments: Any, over: Over = "words", of: tuple[Any, ...] = ()
+        self,
+        name: str,
+        number: int,
+        *arguments: Any,
+        over: Over = "words",
+        of: tuple[Any, ...] = (),
     ) -> None:
         """Launch a kernel over replicas, of the choices that its templates have."""
-        self.replicas.launch(KERNELS[name].one(self.gpu, *of), step, *arguments, over=over)
+        self.replicas.launch(KERNELS[name].one(self.gpu, *of), number, *arguments, over=over)
 
     def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
         return Image(bonds_of_site, self._links, Neighbourhood(1, None, periodic), batch_axes=1)
@@ -334,15 +339,15 @@ class VectorEngine(VectorSpins):
     def __init__(
         self, gpu: Gpu, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool
     ) -> None:
-        self._clusters = WordEngine(gpu, drawn, lattice, "auto", {})
+        self._embedded = WordEngine(gpu, drawn, lattice, "auto", {})
         spins = 2 * drawn.replicas * lattice.sites * kind.dtype.itemsize
         check_room(gpu, f"{drawn.replicas} lattices of shape={lattice.shape}", spins)
-        of_spins = self._clusters.replicas, kind, negative
+        of_spins = self._embedded.replicas, kind, negative
         super().__init__(*of_spins)
         self.sweeps_one = vector_sweeps.takes(gpu, lattice, drawn.replicas)
         self.sweeps = vector_sweeps.VectorSweeps(*of_spins) if self.sweeps_one else None
 
-    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
         chosen, record, clusters, *_ = flips
         lattice, watch = self.replicas.lattice, None
@@ -350,11 +355,11 @@ class VectorEngine(VectorSpins):
         bonds, before, reflected = self._workspace.take(
             self.gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
         )
-        self._draw(spins, step, strengths, bonds, record)
+        self._draw(spins, number, strengths, bonds, record)
         if clusters:
-            watch = partial(self._project, spins, step, record)
+            watch = partial(self._project, spins, number, record)
         if chosen is not None or clusters:
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
         of_words = Flips(chosen, record, clusters, watch=watch)
-        self._clusters.flip(bonds, before, reflected, step, of_words)
-        self._reflect(spins, step, reflected, new)
+        self._embedded.flip(bonds, before, reflected, number, of_words)
+        self._reflect(spins, number, reflected, new)

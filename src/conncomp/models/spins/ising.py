@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,8 +125,9 @@ class Ising(ClusterModel):
             of_sites = rows, UP_DOWN, length, self.coupling
             # The engine of `Potts` is the fastest there is, and takes these lattices only.
             if place.name in HYPERCUBIC and not cells.is_mixed:
-                return Layout(rows, *of_sites, engine=(self._engines.words, rows, "auto", {}))
-            return Layout(cells, *of_sites, engine=(self._engines.cells, cells))
+                made = partial(self._engines.words, lattice=rows, labelling="auto", options={})
+                return Layout(rows, *of_sites, engine=made)
+            return Layout(cells, *of_sites, engine=partial(self._engines.cells, cells=cells))
         edges = place.bonds(self.coupling, fields)
         return Layout(edges, edges.of_sites, UP_DOWN, length, edges.scale, edges)
 

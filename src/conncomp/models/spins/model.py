@@ -81,7 +81,7 @@ class Layout(NamedTuple):
     kind : of the spins on `edges`
     fields : how many a record has
     strongest : the coupling of all bonds; on `edges` a bound of couplings and fields
-    engine : without `edges`, the class of the engine, and its arguments
+    engine : without `edges`, what makes the engine
     """
 
     lattice: Any
@@ -90,7 +90,7 @@ class Layout(NamedTuple):
     fields: int
     strongest: float
     edges: EdgeBonds | None = None
-    engine: tuple[Any, ...] = ()
+    engine: Callable[..., SpinEngine] | None = None
 
 
 class SpinModel(Thermal[Measured]):
@@ -443,8 +443,11 @@ class SpinModel(Thermal[Measured]):
         self._local: Any = None
         self._strong: Any = None, None
         edges, made = self._layout.edges, self._layout.engine
-        engine = self._new_engine(*made) if edges is None else self._edge_engine(edges)
-        self._state.made = engine
+        if edges is not None:
+            self._state.made = self._edge_engine(edges)
+        else:
+            assert made is not None
+            self._state.made = self._new_engine(made)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._state.next = self._no_spins()
 
@@ -542,9 +545,13 @@ class ClusterModel(SpinModel[Measurements]):
         held = self.lattice, self._strongest
         return self._series_class(records, *held, *(measured or Measures()))
 
+    @property
+    def _bond_gain(self) -> float:
+        """How much energy a satisfied bond of the strongest coupling gains."""
+        return self._gain * abs(self._strongest)
+
     def _energy_unit(self) -> float:
-        unit = 1 if self._layout.edges is None else WHOLE
-        return -self._gain * abs(self._strongest) / unit
+        return -self._bond_gain / (1 if self._layout.edges is None else WHOLE)
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
         return self._state.now, STATES, self._layout.words
@@ -554,12 +561,12 @@ class ClusterModel(SpinModel[Measurements]):
         return self._place.bonds(self.coupling, None, lattice.states).in_words_of(lattice)
 
     def _new_strengths(self) -> Any:
-        return self._engine.xp.asarray(bond_probabilities(self._state.betas, -self._energy_unit()))
+        return self._engine.xp.asarray(bond_probabilities(self._state.betas, self._bond_gain))
 
     def _local_engine(self, rule: str) -> tuple[Any, Any]:
         engine = self._engine
         if self._layout.edges is None and rule in engine.rules:  # by words, 64 sites at once
-            taken = acceptances(self._state.betas, -self._energy_unit(), self.lattice)
+            taken = acceptances(self._state.betas, self._bond_gain, self.lattice)
             return engine, engine.xp.asarray(taken)
         return super()._local_engine(rule)
 

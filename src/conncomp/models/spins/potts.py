@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -135,8 +136,9 @@ class Potts(ClusterModel):
         of_words: Any = places.in_words(place, self.coupling, states)
         if of_words is not None and fields is None and float(self.coupling) > 0:
             of_sites = of_words, of_words, STATES, length, float(self.coupling)
-            engine = self._engines.words, of_words, labelling, self.options
-            return Layout(*of_sites, engine=engine)
+            words, options = self._engines.words, self.options
+            made = partial(words, lattice=of_words, labelling=labelling, options=options)
+            return Layout(*of_sites, engine=made)
         edges = place.bonds(self.coupling, fields, states)
         if labelling != "auto" or self.options:
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")

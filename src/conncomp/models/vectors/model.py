@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import log, sqrt
 from typing import Any, ClassVar
 
@@ -56,9 +57,10 @@ class VectorModel(SpinModel[VectorMeasurements]):
         plain = self._kind is not None and fields is None
         of_words = places.in_words(self._place, self.coupling, 2) if plain else None
         if of_words is not None:
-            engine = self._engines.vectors, of_words, self._kind, self.coupling < 0
+            vectors, negative = self._engines.vectors, self.coupling < 0
+            made = partial(vectors, lattice=of_words, kind=self._kind, negative=negative)
             of_sites = of_words, of_words, self._edge_kind, FIELDS, float(self.coupling)
-            return Layout(*of_sites, engine=engine)
+            return Layout(*of_sites, engine=made)
         edges, length = self._all_bonds(fields), COUNTS + self._edge_kind.components
         return Layout(edges, edges.of_sites, self._edge_kind, length, edges.scale, edges)
 

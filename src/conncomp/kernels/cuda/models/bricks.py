@@ -138,9 +138,9 @@ class BrickClusters:
         tables.record(records, lambda windings: launch(unite, *of_seams, windings))
         launch(join_seams, *of_seams)
 
-    def flip(self, components: _Components, step: int, new: Any) -> None:
-        """Give each cluster a new state, those of the update `step`, in the spins `new`."""
-        lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(step)
+    def flip(self, components: _Components, number: int, new: Any) -> None:
+        """Give each cluster a new state, those of update `number`, in the spins `new`."""
+        lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(number)
         toss, flip = self._load("flip")
         coins = None
         if lattice.states == 2:

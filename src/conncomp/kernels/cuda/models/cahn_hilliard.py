@@ -59,7 +59,7 @@ _FIELDS = layout(
 _GAUGE = layout(("half_linear quarter_cubic half_gradient threshold parts most", "f8"))
 
 
-class FieldEngine:
+class GpuFields:
     """Steps of fields of one shape and dtype, and their domains, where bricks take these.
 
     The coefficients are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A
@@ -109,9 +109,9 @@ class FieldEngine:
         blocks = self.gpu.grid(field.size, LINE_THREADS)
         launch(self._start, blocks, self._fields(0), np.float64(mean), np.float64(scale), field)
 
-    def advance(self, step: int, field: Any, after: Any) -> None:
+    def advance(self, number: int, field: Any, after: Any) -> None:
         """Fill `after` with the fields after a step."""
-        launch(self._advance, self._grid, self._fields(step), field, after, shared=self._shared)
+        launch(self._advance, self._grid, self._fields(number), field, after, shared=self._shared)
 
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
@@ -131,8 +131,8 @@ class FieldEngine:
         launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
         self._clusters.find(phases, records_of(self.gpu, records))
 
-    def _fields(self, step: int) -> Any:
-        self._struct["step"] = step
+    def _fields(self, number: int) -> Any:
+        self._struct["step"] = number
         return self._struct[()]
 
 

@@ -15,8 +15,8 @@ from conncomp.kernels.cuda.launcher import WARP, Gpu, Module, Templates, every, 
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import (
     THREADS,
+    GpuSpins,
     Replicas,
-    SpinEngine,
     check_room,
     records_of,
 )
@@ -44,7 +44,7 @@ MOST_AXES, MOST_STEPS = 3, 13
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
 
 
-class CellEngine(SpinEngine):
+class CellEngine(GpuSpins):
     """Lattices of one kind side by side; clusters are those of bricks, or of runs of words."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: CellLattice) -> None:
@@ -63,27 +63,27 @@ class CellEngine(SpinEngine):
             wanted = of_bricks + kinds * words + max(0, kinds - cells.ndim) * sites // 8
         check_room(gpu, f"{count} lattices of shape={cells.shape}", wanted + 2 * words)
 
-    def _draw(self, words: Any, step: int, strengths: Any, bonds: Any, record: Any) -> None:
+    def _draw(self, words: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
         arguments = self._cells.struct, words, strengths, bonds, records_of(self.gpu, record)
-        self.replicas.launch(_DRAW.one(self.gpu), step, *arguments, over="bonds")
+        self.replicas.launch(_DRAW.one(self.gpu), number, *arguments, over="bonds")
 
-    def update(self, words: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         one = flips.chosen is not None
         # Of three axes runs of words are level without sizes, and of small lattices faster.
         by_bricks = not one and (self._cells.ndim < 3 or flips.clusters)
         if self._bricks is None or not by_bricks:
-            self._flip_runs(words, new, step, strengths, one, flips)
+            self._flip_runs(words, new, number, strengths, one, flips)
             return
         count, kinds = self.replicas.count, len(self._cells.kinds)
         (drawn,) = self._workspace.take(self.gpu, (count * kinds * self._cells.words, BITS))
-        self._draw(words, step, strengths, drawn, flips.record)
+        self._draw(words, number, strengths, drawn, flips.record)
         sizes = records_of(self.gpu, flips.record) if flips.clusters else None
-        self._bricks.flip(self._bricks.find(drawn, sizes), step, new)
+        self._bricks.flip(self._bricks.find(drawn, sizes), number, new)
         new ^= words  # which had the coins of clusters
 
     def _flip_runs(
-        self, words: Any, new: Any, step: int, strengths: Any, one: bool, flips: Flips
+        self, words: Any, new: Any, number: int, strengths: Any, one: bool, flips: Flips
     ) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
         gpu, cells, count, index = self.gpu, self._cells, self.replicas.count, self._index
@@ -95,11 +95,11 @@ class CellEngine(SpinEngine):
         records, replicas = records_of(gpu, flips.record), self.replicas
         drawn = words, strengths, runs, parent, size, records
         label, sew = _LABEL.load(gpu, index, flips.clusters)
-        struct = replicas.struct_in_parts(step, self._tiles)
+        struct = replicas.struct_in_parts(number, self._tiles)
         launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
         launch(sew, by_word, cells.struct, runs, parent, count)
-        struct = replicas.struct_in_parts(step, self._words_blocks)
+        struct = replicas.struct_in_parts(number, self._words_blocks)
         by_warp = count * self._words_blocks, THREADS
         if flips.clusters:
             add, total = _SIZES.load(gpu, index)

@@ -10,8 +10,8 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import (
     CLUSTERS,
+    GpuSpins,
     Replicas,
-    SpinEngine,
     check_room,
     records_of,
 )
@@ -43,7 +43,7 @@ ARCS = Struct("EdgeArcs", "begin to coupling")
 CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
-class EdgeEngine(SpinEngine):
+class EdgeEngine(GpuSpins):
     """Replicas of one graph; by a table of logarithms, and what gives the `Classes` of sites."""
 
     rules = RULES
@@ -85,7 +85,7 @@ class EdgeEngine(SpinEngine):
         self._launch("begin_edges", "sites", 0, spins, None, None, np.bool_(0), records)
         self._draw_all(spins, 0, self._drawn(None), None, False, None, records)
 
-    def update(self, spins: Any, new: Any, step: int, strengths: Any, flips: Flips) -> None:
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         sizes, one = flips.clusters, np.bool_(flips.chosen is not None)
         edges, count = self._edges, self.replicas.count
@@ -94,16 +94,16 @@ class EdgeEngine(SpinEngine):
             self.gpu, sites, (count * edges.of_sites.words, BITS), *([sites] if sizes else [])
         )
         records, of_size = records_of(self.gpu, flips.record), size[0] if sizes else None
-        self._launch("begin_edges", "sites", step, spins, parent, stays, one, records)
+        self._launch("begin_edges", "sites", number, spins, parent, stays, one, records)
         drawn = self._drawn(strengths)
-        self._draw_all(spins, step, drawn, parent, bool(one), stays, records)
-        self._launch("flip_edges", "sites", step, spins, parent, stays, one, of_size, new)
+        self._draw_all(spins, number, drawn, parent, bool(one), stays, records)
+        self._launch("flip_edges", "sites", number, spins, parent, stays, one, of_size, new)
         if sizes:
             measure, total = _OF_SIZES.load(self.gpu)
-            self.replicas.launch(measure, step, parent, of_size, over="sites")
-            self.replicas.launch(total, step, of_size, records, over="sites")
+            self.replicas.launch(measure, number, parent, of_size, over="sites")
+            self.replicas.launch(total, number, of_size, records, over="sites")
 
-    def offer(self, spins: Any, new: Any, step: int, strengths: Any, rule: str) -> None:
+    def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Fill `new` with spins of which each site was offered another, by a rule of `RULES`."""
         new[...] = spins
         gpu, classes = self.gpu, self._classes()
@@ -116,22 +116,22 @@ class EdgeEngine(SpinEngine):
         for begin, end in pairwise(classes.bounds):
             vertices = gpu.address(order) + begin * INDEX.itemsize
             together = CLASS.pack({"vertices": vertices, "count": end - begin})
-            self._launch("offer_edges", "sites", step, *by_rule, together, new)
+            self._launch("offer_edges", "sites", number, *by_rule, together, new)
 
-    def _draw(self, spins: Any, step: int, strengths: Any, active: Any, record: Any) -> None:
+    def _draw(self, spins: Any, number: int, strengths: Any, active: Any, record: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
         drawn, records = self._drawn(strengths), records_of(self.gpu, record)
-        self._launch("draw_edges", "sites", step, drawn, spins, None, active, records)
+        self._launch("draw_edges", "sites", number, drawn, spins, None, active, records)
 
     def _draw_all(
-        self, spins: Any, step: int, drawn: Any, parent: Any, one: bool, stays: Any, records: Any
+        self, spins: Any, number: int, drawn: Any, parent: Any, one: bool, stays: Any, records: Any
     ) -> None:
         """Draw bonds, and those to the ghost; between these, that of `one` cluster is chosen."""
-        self._launch("draw_edges", "sites", step, drawn, spins, parent, None, records)
+        self._launch("draw_edges", "sites", number, drawn, spins, parent, None, records)
         if one:
-            self._launch("choose_edge_cluster", "words", step, parent, stays)
+            self._launch("choose_edge_cluster", "words", number, parent, stays)
         if self._edges.fields is not None:
-            self._launch("draw_ghosts", "sites", step, drawn, spins, parent, stays, records)
+            self._launch("draw_ghosts", "sites", number, drawn, spins, parent, stays, records)
 
     def _drawn(self, strengths: Any) -> np.void:
         """Return ``DrawnEdges``, with a temperature of each replica or None."""

@@ -30,7 +30,7 @@ MOST_WORDS, MOST_SWEEPS = 1 << 29, 1 << 12
 _STRUCT = layout(("lattice", EXCHANGE_LATTICE), ("parts", "i4"), ("first", "i8"), ("seed", "u8"))
 
 
-class ExchangeEngine:
+class KawasakiEngine:
     """Exchanges of spins of lattices of one shape: at most `most_sweeps` sweeps in a launch."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, lattice: ExchangeLattice) -> None:

@@ -112,18 +112,18 @@ class Replicas:
         """Return blocks and threads of a kernel over words, pairs or bonds of them, or sites."""
         return self.count * self._parts[what], THREADS
 
-    def struct(self, step: int, over: Over = "words") -> Any:
+    def struct(self, number: int, over: Over = "words") -> Any:
         """Return ``Replicas`` for an update, of a kernel over that."""
-        self._struct["step"], self._struct["parts"] = step, self._parts[over]
+        self._struct["step"], self._struct["parts"] = number, self._parts[over]
         return self._struct[()]
 
-    def launch(self, kernel: Kernel, step: int, *arguments: Any, over: Over = "words") -> None:
+    def launch(self, kernel: Kernel, number: int, *arguments: Any, over: Over = "words") -> None:
         """Launch a kernel over that, on ``Replicas`` for an update and what comes after these."""
-        launch(kernel, self.grid_over(over), self.struct(step, over), *arguments)
+        launch(kernel, self.grid_over(over), self.struct(number, over), *arguments)
 
-    def struct_in_parts(self, step: int, parts: int) -> Any:
+    def struct_in_parts(self, number: int, parts: int) -> Any:
         """Return ``Replicas`` for an update, of a kernel with so many blocks a replica: a copy."""
-        struct = self.struct(step).copy()
+        struct = self.struct(number).copy()
         struct["parts"] = parts
         return struct
 
@@ -196,7 +196,7 @@ def offering_kernel(gpu: Gpu, lattice: Lattice) -> tuple[Kernel, Over]:
     return _OFFER.one(gpu, max(len(axes), 1), whole), "pairs"
 
 
-class SpinEngine:
+class GpuSpins:
     """What engines of spins on a GPU share: replicas, and words of `bonds` that an update draws.
 
     Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or
@@ -215,8 +215,8 @@ class SpinEngine:
         self._bonds, self._workspace = bonds or replicas.bonds, Workspace()
         self._kernels = {kernel.name: kernel for kernel in kernels}
 
-    def _launch(self, name: str, over: Over, step: int, *arguments: Any) -> None:
-        self.replicas.launch(self._kernels[name], step, *arguments, over=over)
+    def _launch(self, name: str, over: Over, number: int, *arguments: Any) -> None:
+        self.replicas.launch(self._kernels[name], number, *arguments, over=over)
 
     @cached_property
     def sweeps(self) -> Sweeps | None:
@@ -231,10 +231,10 @@ class SpinEngine:
         """Add what the spins tell to a record."""
         self._draw(spins, 0, None, None, record)
 
-    def bonds(self, spins: Any, step: int, strengths: Any) -> Any:
-        """Return the bonds that an update at this step makes active."""
+    def bonds(self, spins: Any, number: int, strengths: Any) -> Any:
+        """Return the bonds that the update of this number makes active."""
         bonds = self.xp.empty(*self._bonds)
-        self._draw(spins, step, strengths, bonds, None)
+        self._draw(spins, number, strengths, bonds, None)
         return bonds
 
 

@@ -66,10 +66,10 @@ class GlassEngine:
         """Draw the first spins."""
         launch(self._start, self._grid(self._sites), self._struct[()], words)
 
-    def sweep(self, words: Any, step: int, temperatures: Any) -> None:
+    def sweep(self, words: Any, number: int, temperatures: Any) -> None:
         """Make a sweep of the spins in `words`."""
         given = *self._bonds, temperatures, *self._tables, words
-        self._struct["step"] = step
+        self._struct["step"] = number
         grid = self._grid(-(-self._sites // 2))
         for colour in range(self._colours):
             self._struct["colour"] = colour

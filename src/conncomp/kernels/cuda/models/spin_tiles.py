@@ -88,8 +88,8 @@ class TileClusters:
         """The module that `flip` loads."""
         return KERNELS.module(self._replicas.lattice.ndim)
 
-    def flip(self, bonds: Any, step: int, new: Any) -> None:
-        """Give each cluster a new state, those of the update `step`, in the spins `new`."""
+    def flip(self, bonds: Any, number: int, new: Any) -> None:
+        """Give each cluster a new state, those of update `number`, in the spins `new`."""
         gpu, replicas, lattice = self._replicas.gpu, self._replicas, self._replicas.lattice
         words, sites = self._blocks * self._words, lattice.sites * replicas.count
         coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
@@ -99,7 +99,7 @@ class TileClusters:
         toss, mark, join, flip = gpu.load(*self.module)
         grid, lists = (self._blocks, WARPS * WARP), WARPS * list_bytes(lattice.ndim)
         of_words = word_bytes(lattice.ndim) + MARKS.itemsize * (lattice.ndim + 2)
-        given, shared = (replicas.struct(step), self._tiles), lists + self._words * of_words
+        given, shared = (replicas.struct(number), self._tiles), lists + self._words * of_words
         launch(mark, grid, *given, bonds, label, marks, forest, shared=shared)
         launch(join, grid, *given, bonds, label, forest)
         if lattice.states == 2:

@@ -37,7 +37,7 @@ class StructureSums:
         given = self._struct, spins, records_of(self._gpu, record), np.int32(field)
         self._replicas.launch(self._add, 0, *given, over="sites")
 
-    def square(self, spins: Any, step: int, labels: Any, record: Any, field: int) -> None:
+    def square(self, spins: Any, number: int, labels: Any, record: Any, field: int) -> None:
         """Add the squares of clusters' sums, as limbs for each wave, to a record."""
         replicas = self._replicas
         numbers = 2 * replicas.count * replicas.lattice.sites
@@ -46,6 +46,6 @@ class StructureSums:
         for wave in range(len(self._waves.axes)):
             sums[...] = 0
             given = self._struct, np.int32(wave), spins, labels, sums
-            replicas.launch(self._of_clusters, step, *given, over="sites")
+            replicas.launch(self._of_clusters, number, *given, over="sites")
             squared = sums, records, np.int32(field + LIMBS * wave)
-            replicas.launch(self._square, step, *squared, over="sites")
+            replicas.launch(self._square, number, *squared, over="sites")

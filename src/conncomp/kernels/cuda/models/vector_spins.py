@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Templates, launch
-from conncomp.kernels.cuda.models.replicas import THREADS, Replicas, SpinEngine, records_of
+from conncomp.kernels.cuda.models.replicas import THREADS, GpuSpins, Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
 
@@ -24,7 +24,7 @@ ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
 COUNTING_BLOCKS = 6
 
 
-class VectorSpins(SpinEngine):
+class VectorSpins(GpuSpins):
     """Spins of a kind, whose clusters others find; the coupling may be negative."""
 
     counts_apart = True
@@ -51,21 +51,21 @@ class VectorSpins(SpinEngine):
         count = self._kernels["count_vectors"]
         launch(count, grid, struct, np.int32(self._rows), spins, records)
 
-    def _draw(self, spins: Any, step: int, strengths: Any, bonds: Any, record: Any) -> None:
+    def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update as words, and count them into a record, if any."""
         how = strengths, self._negative, bonds, records_of(self.gpu, record)
-        self._launch("draw_vector_bonds", "sites", step, np.int32(self._rows), spins, *how)
+        self._launch("draw_vector_bonds", "sites", number, np.int32(self._rows), spins, *how)
 
-    def _reflect(self, spins: Any, step: int, reflected: Any, new: Any) -> None:
+    def _reflect(self, spins: Any, number: int, reflected: Any, new: Any) -> None:
         """Write the new spins, given words of which sites are reflected."""
         given = np.int32(self._rows_apart), spins, reflected, new
-        self._launch("reflect_vectors", "sites", step, *given)
+        self._launch("reflect_vectors", "sites", number, *given)
 
-    def _project(self, spins: Any, step: int, record: Any, labels: Any) -> None:
+    def _project(self, spins: Any, number: int, record: Any, labels: Any) -> None:
         """Add the squares of clusters' sums of projections to a record, given labels."""
         sites, records = labels.size, records_of(self.gpu, record)
         (sums,) = self._sum_workspace.take(self.gpu, (sites, np.dtype(np.int64)))
         sums[...] = 0
         add, square = PROJECTIONS.load(self.gpu, self._kind, labels.dtype)
-        self.replicas.launch(add, step, spins, labels, sums, over="sites")
-        self.replicas.launch(square, step, sums, records, np.int32(PROJECTED), over="sites")
+        self.replicas.launch(add, number, spins, labels, sums, over="sites")
+        self.replicas.launch(square, number, sums, records, np.int32(PROJECTED), over="sites")

@@ -51,7 +51,7 @@ class WaveFronts:
         self._workspace = Workspace()
 
     def update(
-        self, words: Any, new: Any, step: int, probabilities: Any, tiles: Any, choice: Any
+        self, words: Any, new: Any, number: int, probabilities: Any, tiles: Any, choice: Any
     ) -> None:
         """Fill `new` with the spins after an update.
 
@@ -68,7 +68,7 @@ class WaveFronts:
         memory = self._workspace.take(gpu, *parts)
         growths = np.array((*map(gpu.address, memory), seeds, owners), _GROWTHS)[()]
         reset, grow, settle, flip = KERNELS.load(gpu, index)
-        replicas = self._replicas.struct(step)
+        replicas = self._replicas.struct(number)
         by_words = self._replicas.grid
         launch(reset, by_words, growths)
         launch(grow, (blocks, threads), replicas, tiles, growths, words, probabilities)
