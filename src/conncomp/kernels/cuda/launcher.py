@@ -14,7 +14,7 @@ from functools import cache, cached_property, partial
 from itertools import chain, islice, product, repeat, starmap
 from threading import RLock, local
 from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,6 +39,15 @@ _ANY_CLUSTER = 14
 # How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
 # questions.
 SPINS, PAUSE = 2000, 1e-3
+
+
+class DeviceArray(Protocol):
+    """What drivers read of an array on the GPU."""
+
+    dtype: DType
+    size: int
+    shape: tuple[int, ...]
+    data: Any
 
 
 class Kernel(NamedTuple):
@@ -267,13 +276,13 @@ class Gpu:
         if key not in self._kernels:
             with self._loading([key], by_threads=False):
                 pass
-        kernels = self._kernels[key]
+        loaded = self._kernels[key]
         if shared_percent is not None:
             # They may have been compiled for somebody who asked for no share.
-            for kernel in kernels:
+            for kernel in loaded:
                 if kernel.function.preferred_shared_memory_carveout != shared_percent:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
-        return kernels
+        return loaded
 
     def load_at_once(self, groups: Sequence[Module]) -> None:
         """Compile the missing of several modules, each by a thread, as NVRTC works in parallel."""
@@ -307,8 +316,7 @@ class Gpu:
                     Kernel(name.partition("<")[0], function, function)
                     for name, function in zip(group[1], functions(), strict=True)
                 )
-        if kernels.deadline is not None:
-            kernels.deadline += perf_counter() - start
+        kernels.extend_time_limit(perf_counter() - start)
 
     def _compile_in_thread(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         with self.xp.cuda.Device(self.device):  # each thread has a current one
@@ -319,9 +327,9 @@ class Gpu:
         missing = [group for group in groups if group not in self._kernels]
         if not missing:
             return
-        kernels = iter(self.load(file, tuple(chain.from_iterable(names for _, names in missing))))
+        loaded = iter(self.load(file, tuple(chain.from_iterable(names for _, names in missing))))
         for group in missing:
-            self._kernels[group] = tuple(islice(kernels, len(group[1])))
+            self._kernels[group] = tuple(islice(loaded, len(group[1])))
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         expressions = [f"conncomp::{name}" for name in names]
