@@ -199,7 +199,7 @@ def test_sources(function, algorithm):
 
 
 def test_every_driver_of_an_algorithm_is_in_a_table():
-    held = {default.driver.__name__ for default in grid_algorithms.DEFAULTS_ON_GPU}
+    held = {driver.__name__ for driver in grid_algorithms.DEFAULTS_ON_GPU}
     for table in TABLES.values():
         held |= {driver_of(algorithm) for algorithm in table["cuda"].values()}
     for module in pkgutil.walk_packages(conncomp.kernels.cuda.__path__, "conncomp.kernels.cuda."):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, Concatenate, NamedTuple, Protocol, TypedDict
 
 from numpy.typing import DTypeLike, NDArray
 
@@ -16,6 +16,7 @@ from conncomp.kernels.cuda.core.numbering import (
     number_roots,
     place_roots_within_items,
 )
+from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.workspace import Workspace
 
 
@@ -34,21 +35,38 @@ class Task(NamedTuple):
     counted: bool = True  # whether anybody asks how many components there are
 
 
+class Problem(Protocol):
+    """What an algorithm labels on a GPU: an `Image`, or the `Parts` of a graph."""
+
+    items: int  # of one size
+
+
+class Fill(Protocol):
+    """Fills labels; returns how many components each item has, on a GPU int64 in the workspace.
+
+    It may return None where they are neither numbered nor counted.
+    """
+
+    def __call__(self, problem: Any, task: Task, /, *args: Any, **options: Any) -> Any: ...
+
+
+# Fills roots of a `Problem`, indices in all items, and may count them as `Fill` does.
+FillRoots = Callable[Concatenate[Gpu, Any, Any, Workspace, ...], Any]
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm on a device.
 
-    ``fill(problem, task, **options)`` fills labels and returns the number of components of each
-    item, on a GPU as int64 in the workspace; it may return None where they are neither numbered nor
-    counted. ``waits(options)`` is whether it goes on until nothing changes: then labels must be
-    memory of its own, it waits for the GPU, and a CUDA graph cannot capture it.
-    ``check(problem, **options)``, if there is one, raises ValueError for what it does not take. All
-    are given a choice for each option.
+    ``waits(options)`` is whether it goes on until nothing changes: then labels must be memory of
+    its own, it waits for the GPU, and a CUDA graph cannot capture it. ``check(problem,
+    **options)``, if there is one, raises ValueError for what it does not take. All are given a
+    choice for each option.
     """
 
     name: str  # what the user calls it
     device: str
-    fill: Callable[..., Any]
+    fill: Fill
     source: str = ""  # papers, as in the references of the function that has it
     # the choices for each, the default first
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -79,13 +97,10 @@ class Algorithm:
         }
 
 
-def by_roots(fill_roots: Callable[..., Any], first: int) -> Callable[..., Any]:
-    """Return a `fill` of what fills roots on a GPU, indices in all items, and may count them.
+def by_roots(fill_roots: FillRoots, first: int) -> Fill:
+    """Return a `fill` of what fills roots; consecutive labels begin with `first`."""
 
-    Consecutive labels begin with `first`.
-    """
-
-    def fill(problem: Any, task: Task, **options: Any) -> Any:
+    def fill(problem: Problem, task: Task, **options: Any) -> Any:
         gpu, labels, workspace = task.gpu, task.labels.reshape(-1), task.workspace
         items = problem.items
         with gpu.loading(modules_of(labels, items) if task.consecutive else ()):
@@ -101,7 +116,7 @@ def by_roots(fill_roots: Callable[..., Any], first: int) -> Callable[..., Any]:
 
 
 def paper_on_gpu(
-    name: str, fill_roots: Callable[..., Any], source: str, first: int, **traits: Any
+    name: str, fill_roots: FillRoots, source: str, first: int, **traits: Any
 ) -> Algorithm:
     """Return a paper's algorithm on a GPU; it waits unless told else."""
     traits = {"waits": always_waits, **traits}

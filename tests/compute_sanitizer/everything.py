@@ -310,9 +310,9 @@ def label_items(cupy):
     batch = generate.random_array((4, 40, 100), 0.5).astype(np.uint8)
     enough = patch.object(launcher.current_gpu(), "shared_memory", 200_000)
     with enough, patch.object(tiled_quads, "MOST", 0), patch.object(item_runs, "LEAST_WORDS", 0):
-        item_runs.takes.cache_clear()
+        item_runs.can_label.cache_clear()
         both(cupy, label, batch, batch_axes=1)
-    item_runs.takes.cache_clear()
+    item_runs.can_label.cache_clear()
 
 
 def label_by_bricks(cupy):
@@ -344,12 +344,12 @@ def label_volumes(cupy):
     shape = 20, 35, 140
     tiled_bricks.plan_of.cache_clear()
     with patch.object(run_tiles, "LEAST_FILLED", 0), patch.object(bundle_tiles, "LEAST", 0):
-        run_tiles.takes.cache_clear()
+        run_tiles.can_label.cache_clear()
         for values in 1, 2, 200:
             image = generate.random_array(shape, 0.4, values=values).astype(np.uint8)
             for numbering, connectivity in product(NUMBERINGS, (1, 3)):
                 both(cupy, label, image, numbering=numbering, connectivity=connectivity)
-    run_tiles.takes.cache_clear()
+    run_tiles.can_label.cache_clear()
     tiled_bricks.plan_of.cache_clear()
 
 

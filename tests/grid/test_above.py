@@ -39,7 +39,7 @@ def test_equals_label_of_what_is_above(seed, dtype, numbering):
         Neighbourhood(connectivity, None, periodic),
         batch_axes,
     )
-    assert tiled_bricks.takes(image.geometry, image.links)
+    assert tiled_bricks.can_label(image.geometry, image.links)
     counts = tiled_bricks.fill_labels(gpu, image, labels, Workspace(), numbering == "consecutive")
     expected, number = conncomp.label(
         field > threshold,

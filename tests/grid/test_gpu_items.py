@@ -24,9 +24,9 @@ def always(monkeypatch):
     """Leave no batch to others, however small it is."""
     monkeypatch.setattr(tiled_quads, "MOST", 0)
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 0)
-    item_runs.takes.cache_clear()
+    item_runs.can_label.cache_clear()
     yield
-    item_runs.takes.cache_clear()
+    item_runs.can_label.cache_clear()
 
 
 def noise(random, shape):
@@ -38,7 +38,7 @@ def check(image, seed=0, index=np.int32, shared=SHARED, **asked):
     asked = {"batch_axes": image.ndim - 2, "connectivity": 1 + seed % 2, **asked}
     labels = np.full(image.shape, -7, index)
     described = describe(image, **asked)
-    assert item_runs.takes(described.geometry, described.links, shared)
+    assert item_runs.can_label(described.geometry, described.links, shared)
     num = label_on_gpu(gpu, described, labels, "consecutive", "auto", True, Workspace())
     expected, counts = label(image, return_num=True, **asked)
     np.testing.assert_array_equal(labels, expected)
@@ -139,5 +139,5 @@ def test_who_is_taken(monkeypatch):
     monkeypatch.setattr(tiled_quads, "MOST", 2048)
     assert [taken(np.ones((1, height, 64), np.uint8)) for height in (64, 65)] == [False, True]
     monkeypatch.setattr(item_runs, "LEAST_WORDS", 64)
-    item_runs.takes.cache_clear()
+    item_runs.can_label.cache_clear()
     assert [taken(image[:, first:]) for first in (0, 1)] == [True, False]

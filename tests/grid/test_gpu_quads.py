@@ -23,9 +23,9 @@ def always(monkeypatch):
     """Leave no image to others, however small it is."""
     monkeypatch.setattr(tiled_quads, "LEAST_FILLED", 0)
     monkeypatch.setattr(tiled_elements, "fill_labels", None)
-    tiled_quads.takes.cache_clear()
+    tiled_quads.can_label.cache_clear()
     yield
-    tiled_quads.takes.cache_clear()
+    tiled_quads.can_label.cache_clear()
     tiled_quads.plan_of.cache_clear()
 
 
@@ -94,7 +94,7 @@ def test_hard_images():
         if image.dtype.itemsize > 1:
             continue
         described = describe(image)
-        if not tiled_quads.takes(described.geometry, described.links):
+        if not tiled_quads.can_label(described.geometry, described.links):
             continue
         labels = np.full(image.shape, -7, np.int32)
         label_on_gpu(HostGpu(), described, labels, "roots", "auto", False, None)
@@ -164,5 +164,5 @@ def test_who_is_taken(monkeypatch):
     monkeypatch.setattr(tiled_quads, "MOST", -(-image.size // gpu.multiprocessors))
     assert taken(image) == "quads"
     monkeypatch.setattr(tiled_quads, "LEAST_FILLED", 0.9)
-    tiled_quads.takes.cache_clear()
+    tiled_quads.can_label.cache_clear()
     assert taken(image) == "elements"

@@ -26,15 +26,15 @@ ROUNDS = 6 if SANITIZER is None else 2
 def every_size(monkeypatch):
     monkeypatch.setattr(tiled_elements, "MOST", 0)
     monkeypatch.setattr(run_tiles, "LEAST_FILLED", 0)
-    run_tiles.takes.cache_clear()
+    run_tiles.can_label.cache_clear()
     yield
-    run_tiles.takes.cache_clear()
+    run_tiles.can_label.cache_clear()
 
 
 def check(image, seed=0, background=0, expected=None):
     """Compare labels of both numberings, and the number of components."""
     described = describe(image, background, 1)
-    assert run_tiles.takes(described.geometry, described.links, np.dtype(np.int32))
+    assert run_tiles.can_label(described.geometry, described.links, np.dtype(np.int32))
     for k, numbering in enumerate(NUMBERINGS):
         if expected is None or k == 1:
             expected, count = label(
@@ -139,7 +139,7 @@ def test_every_small_cube(at):
 def test_who_is_taken(monkeypatch):
     def taken(image, index=np.int32, **asked):
         described = describe(image, **{"connectivity": 1, **asked})
-        return run_tiles.takes(described.geometry, described.links, np.dtype(index))
+        return run_tiles.can_label(described.geometry, described.links, np.dtype(index))
 
     image = np.zeros((16, 32, 64), np.uint8)
     assert taken(image)
@@ -157,7 +157,7 @@ def test_who_is_taken(monkeypatch):
     assert not taken(image[0])
     assert not taken(image.reshape(2, 8, 32, 64))
     monkeypatch.setattr(run_tiles, "LEAST_FILLED", 0.5)
-    run_tiles.takes.cache_clear()
+    run_tiles.can_label.cache_clear()
     assert [taken(image[:length]) for length in (7, 8)] == [False, True]
 
 

@@ -127,18 +127,18 @@ def recorded_forest(
 
 
 def _forest_again(
-    gpu: Gpu, graph: Parts, weights: WeightBits | None, memory: Workspace, stream: int
+    gpu: Gpu, graph: Parts, weights: WeightBits | None, workspace: Workspace, stream: int
 ) -> Any:
     """Return the arcs of a forest by launches that the first call of a kind records."""
     order, bits = (None, None) if weights is None else (weights.order, weights.bits)
     key, arcs = ("forest", stream_key(stream), order, graph.symmetric), room_for_forest(gpu, graph)
-    recordings = _kinds(memory, graph).get(key) or Recordings(gpu, stream)
+    recordings = _kinds(workspace, graph).get(key) or Recordings(gpu, stream)
 
     def launches() -> Any:
-        task = ForestTask(gpu, graph, weights, memory)
+        task = ForestTask(gpu, graph, weights, workspace)
         task.find(arcs)
         return task.total
 
     again = recordings.launch(key, (arcs, bits), launches)
-    _kinds(memory, graph)[key] = recordings  # again, as taking more memory clears the calls
+    _kinds(workspace, graph)[key] = recordings  # again, as taking more memory clears the calls
     return as_many(arcs, again.read(stream, gpu.address(again.returned)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
-from conncomp._algorithms import Algorithm, Task, always_waits, paper_on_gpu, table_of
+from conncomp._algorithms import Algorithm, Fill, Task, always_waits, paper_on_gpu, table_of
 from conncomp.grid import runs
 from conncomp.kernels.cuda.grid import (
     item_runs,
@@ -16,75 +15,52 @@ from conncomp.kernels.cuda.grid import (
     tiled_quads,
 )
 from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.launcher import DeviceArray, DType, Gpu
 from conncomp.kernels.cuda.papers import hawick_arrays as hawick
 from conncomp.kernels.cuda.papers import tiles
+from conncomp.kernels.cuda.workspace import Workspace
 
 HAWICK = "Hawick, Leist, Playne 2010"
 MADDIX = "Maddix 2014"
 WEIGEL = "Weigel 2011"
 
 
-class Default(NamedTuple):
-    """A driver that labels arrays where ``algorithm="auto"``, and which tasks suit it."""
+class GridDriver(Protocol):
+    """A module that labels arrays on a GPU where ``algorithm="auto"``."""
 
-    driver: Any
-    suits: Callable[[Image, Task], bool]
+    def takes(self, gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
+        """Whether it labels an array, if none before it does."""
 
-
-def takes_by_bricks(gpu: Gpu, image: Image) -> bool:
-    """Whether an array is large enough for bricks, and they can label it."""
-    large = image.size > tiled_elements.MOST * gpu.multiprocessors
-    return large and tiled_bricks.takes(image.geometry, image.links)
-
-
-def _is_small(gpu: Gpu, image: Image) -> bool:
-    return image.size <= tiled_quads.MOST * gpu.multiprocessors
+    def fill_labels(
+        self, gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
+    ) -> Any:
+        """Fill `labels`, of type `index`; return how many components each item has."""
 
 
-# The first driver that suits an array labels it. The comments name a section of
+# The first driver that takes an array labels it. The comments name a section of
 # benchmarks/notes-grid-gpu.md and its times on an H200. On a CPU runs label all arrays.
-DEFAULTS_ON_GPU = (
+DEFAULTS_ON_GPU: tuple[GridDriver, ...] = (
     # "A block an item": 64 masks of 256² in 15.9 µs for 39; of fewer, quads are faster.
-    Default(
-        item_runs,
-        lambda image, task: (
-            task.consecutive
-            and not (
-                _is_small(task.gpu, image)
-                and image.items < item_runs.LEAST_ITEMS * task.gpu.multiprocessors
-            )
-            and item_runs.takes(image.geometry, image.links, task.gpu.shared_memory)
-        ),
-    ),
+    item_runs,
     # "A thread 2 x 2 elements": 1080p in 22.6 to 38 µs for 33.4 to 54.1; 2048² by bricks.
-    Default(
-        tiled_quads,
-        lambda image, task: (
-            _is_small(task.gpu, image) and tiled_quads.takes(image.geometry, image.links)
-        ),
-    ),
+    tiled_quads,
     # "Volumes along faces by runs": 512³ at 30 % in 0.77 ms for 1.83; no row is slower.
-    Default(
-        run_tiles,
-        lambda image, task: (
-            takes_by_bricks(task.gpu, image)
-            and run_tiles.takes(image.geometry, image.links, task.labels.dtype)
-        ),
-    ),
+    run_tiles,
     # "Bricks of 64 elements"; it leaves some images to row_tiles and bundle_tiles itself.
-    Default(tiled_bricks, lambda image, task: takes_by_bricks(task.gpu, image)),
+    tiled_bricks,
     # "Small arrays": 256² in 14 to 23 µs for 29 to 50; it takes all arrays.
-    Default(tiled_elements, lambda *_: True),
+    tiled_elements,
 )
 
 
 def _fill_by_default(image: Image, task: Task) -> Any:
-    driver = next(default.driver for default in DEFAULTS_ON_GPU if default.suits(image, task))
-    return driver.fill_labels(task.gpu, image, task.labels, task.workspace, task.consecutive)
+    gpu, labels, consecutive = task.gpu, task.labels, task.consecutive
+    asked = gpu, image, labels.dtype, consecutive
+    driver = next(each for each in DEFAULTS_ON_GPU if each.takes(*asked))
+    return driver.fill_labels(gpu, image, labels, task.workspace, consecutive)
 
 
-def _paper_on_cpu(name: str, fill: Callable[..., Any], source: str, **traits: Any) -> Algorithm:
+def _paper_on_cpu(name: str, fill: Fill, source: str, **traits: Any) -> Algorithm:
     return Algorithm(name, "cpu", fill, source, waits=always_waits, **traits)
 
 

@@ -85,13 +85,13 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
 
 
 def run_algorithm(
-    question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, memory: Any = None
+    question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, workspace: Any = None
 ) -> Any:
     """Fill the labels of an `Array` (CPU) or `Image` (GPU); return what `Algorithm.fill` does."""
     engine, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
     if engine.check is not None:
         engine.check(problem, **options)
-    task = Task(gpu, labels, memory, question.consecutive, question.counted)
+    task = Task(gpu, labels, workspace, question.consecutive, question.counted)
     return engine.fill(problem, task, **options)
 
 

@@ -30,6 +30,13 @@ def seconds_left() -> float:
     return inf if deadline is None else deadline - perf_counter()
 
 
+def extend_time_limit(seconds: float) -> None:
+    """Do not count these seconds, which compilation took."""
+    global deadline
+    if deadline is not None:
+        deadline += seconds
+
+
 def layout(*fields: tuple[str, Any]) -> np.dtype[Any]:
     """Return the layout of a struct in C++, given names between spaces and their type."""
     return np.dtype([(name, kind) for names, kind in fields for name in names.split()], align=True)

@@ -54,7 +54,7 @@ class Parts:
     library: str = "numpy"
     sorted_rows: bool | None = None
     times_labelled: int = 0
-    items = 1  # where an `Image` may have several
+    items = 1  # of a `Problem`
 
     @property
     def lists(self) -> Ends:

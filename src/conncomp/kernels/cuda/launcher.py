@@ -14,7 +14,7 @@ from functools import cache, cached_property, partial
 from itertools import chain, islice, product, repeat, starmap
 from threading import RLock, local
 from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,6 +38,15 @@ _ANY_CLUSTER = 14
 
 # How often to poll the GPU without sleeping, and how many seconds to sleep between later polls.
 SPINS, PAUSE = 2000, 1e-3
+
+
+class DeviceArray(Protocol):
+    """What drivers read of an array on the GPU."""
+
+    dtype: DType
+    size: int
+    shape: tuple[int, ...]
+    data: Any
 
 
 class Kernel(NamedTuple):
@@ -275,13 +284,13 @@ class Gpu:
         if key not in self._kernels:
             with self._loading([key], by_threads=False):
                 pass
-        kernels = self._kernels[key]
+        loaded = self._kernels[key]
         if shared_percent is not None:
             # An earlier `load` may have compiled the kernels without a share.
-            for kernel in kernels:
+            for kernel in loaded:
                 if kernel.function.preferred_shared_memory_carveout != shared_percent:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
-        return kernels
+        return loaded
 
     def load_at_once(self, groups: Sequence[Module]) -> None:
         """Compile modules that are not yet compiled, each in a thread: NVRTC works in parallel."""
@@ -315,8 +324,7 @@ class Gpu:
                     Kernel(name.partition("<")[0], function, function)
                     for name, function in zip(group[1], functions(), strict=True)
                 )
-        if kernels.deadline is not None:
-            kernels.deadline += perf_counter() - start
+        kernels.extend_time_limit(perf_counter() - start)
 
     def _compile_in_thread(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         with self.xp.cuda.Device(self.device):  # each thread has a current device
@@ -327,9 +335,9 @@ class Gpu:
         missing = [group for group in groups if group not in self._kernels]
         if not missing:
             return
-        kernels = iter(self.load(file, tuple(chain.from_iterable(names for _, names in missing))))
+        loaded = iter(self.load(file, tuple(chain.from_iterable(names for _, names in missing))))
         for group in missing:
-            self._kernels[group] = tuple(islice(kernels, len(group[1])))
+            self._kernels[group] = tuple(islice(loaded, len(group[1])))
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         expressions = [f"conncomp::{name}" for name in names]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import as_bool, check_choice
+from conncomp._arguments import INDEX_TYPES, as_bool, check_choice
 from conncomp.grid._arguments import check_neighbourhood
-from conncomp.grid.algorithms import takes_by_bricks
 from conncomp.grid.answers import answer, fill_on_gpu
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
+from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.models.cahn_hilliard import GpuFields
 from conncomp.kernels.links import equal_values, values_above
 from conncomp.models.cahn_hilliard.cpu import above, count_domains
@@ -42,7 +42,7 @@ class FieldEngine(GpuFields):
         )
         array = Array(field, "cupy", field, values_above(threshold, field.dtype), question)
         image = array.image
-        if not takes_by_bricks(self.gpu, image):
+        if not tiled_bricks.takes(self.gpu, image, INDEX_TYPES[0], consecutive):
             marked = above(threshold, field).view(np.uint8)
             image = array._replace(values=marked, links=equal_values("u1", b"\0")).image
 

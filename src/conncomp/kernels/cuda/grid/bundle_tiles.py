@@ -53,28 +53,28 @@ class BundlePlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
-    def before(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: Any, placed: PlacedStruct) -> None:
         """Find the components of a volume if its foreground has one value."""
         sample, label, join, _, *settle = gpu.load(*self.module)
         rule_and_values, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
-        shape_and_choice, components = (self.shape, memory["elsewhere"]), memory["components"]
-        kept = memory["kept"]
-        roots, entries = (memory["roots_of_words"], memory[ENTRIES]) if settle else (None, None)
+        shape_and_choice, components = (self.shape, placed["elsewhere"]), placed["components"]
+        kept = placed["kept"]
+        roots, entries = (placed["roots_of_words"], placed[ENTRIES]) if settle else (None, None)
         launch(sample, (1, SAMPLING), *rule_and_values, *shape_and_choice, components)
         launch(label, by_tile, *rule_and_values, labels, *shape_and_choice, kept, roots, entries)
         launch(join, by_tile, labels, *shape_and_choice, kept)
         for settle_roots in settle:
             chunk, chunks = self.chunked
             by_chunk = min(chunks, gpu.resident_threads), THREADS
-            counts = chunk, memory["in_chunk"], components
+            counts = chunk, placed["in_chunk"], components
             launch(settle_roots, by_chunk, labels, *shape_and_choice, roots, entries, *counts)
 
-    def after(self, gpu: Gpu, labels: Any, memory: PlacedStruct) -> None:
+    def after(self, gpu: Gpu, labels: Any, placed: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""
         _, _, _, write, *settle = gpu.load(*self.module)
-        roots, numbers = (memory["roots_of_words"], memory["numbers"]) if settle else (None, None)
-        between = memory["elsewhere"], memory["kept"], roots, numbers
-        launch(write, (self.tiles, WRITING), labels, self.shape, *between, memory["components"])
+        roots, numbers = (placed["roots_of_words"], placed["numbers"]) if settle else (None, None)
+        between = placed["elsewhere"], placed["kept"], roots, numbers
+        launch(write, (self.tiles, WRITING), labels, self.shape, *between, placed["components"])
 
 
 def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -> BundlePlan | None:

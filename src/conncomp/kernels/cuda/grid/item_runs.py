@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
+from conncomp.kernels.cuda.grid import tiled_quads
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.grid.run_tiles import words_of
-from conncomp.kernels.cuda.grid.tiled_quads import OF_ITEM, inverse_of, item_fields
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
@@ -28,12 +28,26 @@ LEAST_ITEMS = 1.75
 NODE = np.dtype(np.int32)
 
 TABLE = Struct(
-    "ItemTable", "components", *OF_ITEM, ("inverse_of_row", "u4"), ("corners parts most_runs", NODE)
+    "ItemTable",
+    "components",
+    *tiled_quads.OF_ITEM,
+    ("inverse_of_row", "u4"),
+    ("corners parts most_runs", NODE),
 )
 
 
+def takes(gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
+    """Whether a block an item suits an array best."""
+    per = gpu.multiprocessors
+    return (
+        consecutive
+        and (image.items >= LEAST_ITEMS * per or image.size > tiled_quads.MOST * per)
+        and can_label(image.geometry, image.links, gpu.shared_memory)
+    )
+
+
 @lru_cache(maxsize=1024)
-def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
+def can_label(geometry: Geometry, links: Links, shared_memory: int) -> bool:
     """Whether `fill_labels` can label an array, and its items are small and not too small."""
     shape = geometry.shape
     return (
@@ -46,12 +60,14 @@ def takes(geometry: Geometry, links: Links, shared_memory: int) -> bool:
     )
 
 
-def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
+def fill_labels(
+    gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
+) -> Any:
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
     assert consecutive
     table, threads = _plan_of(image.geometry, gpu.multiprocessors)
     kernel = KERNELS.one(gpu, threads, labels.dtype)
-    placed = memory.take_struct(gpu, TABLE, table)
+    placed = workspace.take_struct(gpu, TABLE, table)
     grid = image.items * table["parts"], threads
     shared = _shared_bytes(image.shape)
     launch(kernel, grid, image.rule, image.values, labels, placed.struct, shared=shared)
@@ -61,11 +77,11 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
 @lru_cache(maxsize=1024)
 def _plan_of(geometry: Geometry, multiprocessors: int) -> tuple[dict[str, Any], int]:
     """Return the fields of ``ItemTable``, and the threads of a block."""
-    words, fields = words_of(geometry.shape), item_fields(geometry)
+    words, fields = words_of(geometry.shape), tiled_quads.item_fields(geometry)
     table: dict[str, Any] = {
         "components": (geometry.items, COUNT),
         **fields,
-        "inverse_of_row": inverse_of(fields["columns"]),
+        "inverse_of_row": tiled_quads.inverse_of(fields["columns"]),
         "corners": geometry.connectivity == 2,
         "parts": max(1, min(multiprocessors // geometry.items, MOST_PARTS)),
         "most_runs": _run_bytes(geometry.shape) // NODE.itemsize,

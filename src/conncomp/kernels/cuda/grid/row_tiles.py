@@ -57,20 +57,20 @@ class RowPlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
-    def before(self, gpu: Gpu, image: Image, labels: Any, memory: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: Any, placed: PlacedStruct) -> None:
         """Label an image of many components of several values, if it is one."""
         sample, label, join, follow = gpu.load(*self.module)
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
         rule, values, shape, tiles = image.rule, image.values, self.shape, self.tiles
-        by_rows, components = memory["elsewhere"], memory["components"]
-        between = memory["reaching"], memory["settled_of_rows"]
+        by_rows, components = placed["elsewhere"], placed["components"]
+        between = placed["reaching"], placed["settled_of_rows"]
         launch(sample, (1, SAMPLING), rule, values, shape, by_rows, components)
         launch(label, (blocks, LABELLING), rule, values, labels, shape, by_rows, *between, tiles)
         launch(join, (blocks, JOINING), values, labels, shape, by_rows, tiles)
         by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
         launch(follow, by_word, labels, shape, by_rows, *between, *counted)
 
-    def after(self, gpu: Gpu, labels: Any, memory: PlacedStruct) -> None:
+    def after(self, gpu: Gpu, labels: Any, placed: PlacedStruct) -> None:
         """Do nothing: the labels are written."""
 
 

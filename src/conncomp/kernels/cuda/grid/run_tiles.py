@@ -10,8 +10,17 @@ import numpy as np
 
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
+from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    DType,
+    Gpu,
+    Templates,
+    launch,
+)
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -43,15 +52,21 @@ TABLE = Struct(
 SHAPE = layout(("value_stride", ("i8", AXES)), ("length tiles", ("i4", AXES)), ("columns", "i4"))
 
 
+def takes(gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
+    """Whether runs suit an array best."""
+    large = image.size > tiled_elements.MOST * gpu.multiprocessors
+    return large and can_label(image.geometry, image.links, index)
+
+
 @lru_cache(maxsize=1024)
-def takes(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
+def can_label(geometry: Geometry, links: Links, index: DType) -> bool:
     """Whether `fill_labels` can label an array, and it fills its tiles well enough."""
     if not takes_kind(geometry, links, index, 1):
         return False
     return geometry.item_size >= LEAST_FILLED * (ELEMENTS * prod(tiles_along(geometry.shape)))
 
 
-def takes_kind(geometry: Geometry, links: Links, index: np.dtype[Any], connectivity: int) -> bool:
+def takes_kind(geometry: Geometry, links: Links, index: DType, connectivity: int) -> bool:
     """Whether an array is a volume of bytes, by itself, with ends, and so connected."""
     return (
         (links.rule, links.value_type) == ("equal", "u1")
@@ -75,11 +90,13 @@ def tiles_along(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(-(-length // side) for length, side in zip(reversed(shape), SIDES, strict=True))
 
 
-def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
-    """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
+def fill_labels(
+    gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` as `tiled_bricks.fill_labels` does."""
     plan = _plan_of(image.geometry, consecutive)
     label, join, write, *number = (_NUMBERS if consecutive else _ROOTS).load(gpu)
-    placed = memory.take_struct(gpu, TABLE, plan.table, plan.beside)
+    placed = workspace.take_struct(gpu, TABLE, plan.table, plan.beside)
     values, shape, table = image.values, plan.shape, placed.struct
     launch(label, (plan.tiles, LABELLING), image.rule, values, labels, shape, table, shared=SHARED)
     launch(join, (plan.tiles, JOINING), values, labels, shape, table)

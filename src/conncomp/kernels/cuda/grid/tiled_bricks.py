@@ -11,7 +11,7 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
-from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles
+from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, tiled_elements
 from conncomp.kernels.cuda.grid.image import (
     RANKS,
     RULE_NAMES,
@@ -25,6 +25,7 @@ from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles,
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
+    DeviceArray,
     DType,
     Gpu,
     Module,
@@ -150,8 +151,14 @@ TABLE = Struct(
 )
 
 
+def takes(gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
+    """Whether bricks suit an array best."""
+    large = image.size > tiled_elements.MOST * gpu.multiprocessors
+    return large and can_label(image.geometry, image.links)
+
+
 @lru_cache(maxsize=1024)
-def takes(geometry: Geometry, links: Links) -> bool:
+def can_label(geometry: Geometry, links: Links) -> bool:
     """Whether `fill_labels` can label an array, and its items fill their tiles well enough."""
     geometry = as_rows(geometry)
     if not _by_value(geometry, links) and len(geometry.shape) not in LINKED:
@@ -164,7 +171,7 @@ def takes(geometry: Geometry, links: Links) -> bool:
 
 
 def fill_labels(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+    gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels; return the numbers of components.
 
@@ -175,14 +182,14 @@ def fill_labels(
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     gpu.load_at_once(plan.modules)
     (label,), (join, *links), (write, *number), *_ = (gpu.load(*each) for each in plan.modules)
-    memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
-    table = memory.struct
-    roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
+    placed = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
+    table = placed.struct
+    roots, numbers, in_chunk = (placed[name] if consecutive else None for name in BY_WORD)
     tiles, values = plan.tiles, image.values
     for link in links:
         launch(link, gpu.grid(plan.bricks, LINK_THREADS), tiles, image.rule, values, table)
     if plan.instead:
-        plan.instead.before(gpu, image, labels, memory)
+        plan.instead.before(gpu, image, labels, placed)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
@@ -200,9 +207,9 @@ def fill_labels(
         launch(gather, by_chunk, tiles, words, columns, chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, chunk, roots, in_chunk, numbers)
     if plan.instead:
-        plan.instead.after(gpu, labels, memory)
+        plan.instead.after(gpu, labels, placed)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
-    return memory["components"]
+    return placed["components"]
 
 
 class Plan(NamedTuple):

@@ -11,6 +11,7 @@ from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles,
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
+    DeviceArray,
     DType,
     Gpu,
     Kernel,
@@ -37,10 +38,17 @@ SHARE = 4
 NUMBERING_BLOCKS = 4  # a multiprocessor: each counts the roots of all chunks
 
 
-def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
-    """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
-    plan, (settle, *number) = _unite(gpu, image, labels, memory, consecutive)
-    components, *by_word = memory.take(gpu, *plan.parts)
+def takes(gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
+    """Return True: all are left to it."""
+    return True
+
+
+def fill_labels(
+    gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` as `tiled_bricks.fill_labels` does."""
+    plan, (settle, *number) = _unite(gpu, image, labels, workspace, consecutive)
+    components, *by_word = workspace.take(gpu, *plan.parts)
     roots, in_chunk = by_word if consecutive else (None, None)
     launch(settle, plan.by_chunk, *plan.sizes, labels, roots, in_chunk, components)
     for number_elements in number:
@@ -48,13 +56,13 @@ def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecut
     return components
 
 
-def fill_parents(gpu: Gpu, image: Image, labels: Any, workspace: Workspace) -> None:
+def fill_parents(gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace) -> None:
     """Fill `labels` with each element's parent, which leads to its root, or -1 for background."""
     _unite(gpu, image, labels, workspace, consecutive=False)
 
 
 def _unite(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+    gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
 ) -> tuple[_Plan, list[Kernel]]:
     """Unite all that is linked; return the plan, and the kernels that are next."""
     plan = plan_of(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)

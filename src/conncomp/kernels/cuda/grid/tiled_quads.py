@@ -15,6 +15,7 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
     WARP,
+    DeviceArray,
     DType,
     Gpu,
     Module,
@@ -67,8 +68,14 @@ TABLE = Struct(
 )
 
 
+def takes(gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
+    """Whether quads suit an array best."""
+    small = image.size <= MOST * gpu.multiprocessors
+    return small and can_label(image.geometry, image.links)
+
+
 @lru_cache(maxsize=1024)
-def takes(geometry: Geometry, links: Links) -> bool:
+def can_label(geometry: Geometry, links: Links) -> bool:
     """Whether `fill_labels` can label an array, and its items fill their tiles well enough."""
     shape = geometry.shape
     return (
@@ -81,11 +88,13 @@ def takes(geometry: Geometry, links: Links) -> bool:
     )
 
 
-def fill_labels(gpu: Gpu, image: Image, labels: Any, memory: Workspace, consecutive: bool) -> Any:
-    """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
+def fill_labels(
+    gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, write, *number = gpu.load(*plan.module, SHARED_PERCENT)
-    placed = memory.take_struct(gpu, TABLE, plan.table)
+    placed = workspace.take_struct(gpu, TABLE, plan.table)
     values, table = image.values, placed.struct
     launch(label, plan.by_tile, image.rule, values, table)
     if plan.joins:

@@ -45,7 +45,7 @@ def takes(lattice: Lattice, replicas: int) -> bool:
     has_bricks = lattice.ndim in tiled_bricks.LINKED and 1 not in lattice.shape
     if not has_bricks or lattice.shape[-1] < LEAST_ROW:
         return False
-    return tiled_bricks.takes(*_described(lattice, replicas))
+    return tiled_bricks.can_label(*_described(lattice, replicas))
 
 
 class BrickClusters:

@@ -115,7 +115,7 @@ def takes(cells: CellLattice, replicas: int) -> bool:
         return False
     if any(abs(kind.shift) > 1 for kind in cells.kinds):
         return False
-    return tiled_bricks.takes(*_described(cells, replicas))
+    return tiled_bricks.can_label(*_described(cells, replicas))
 
 
 def _bricks(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters:

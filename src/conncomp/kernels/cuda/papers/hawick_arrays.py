@@ -73,10 +73,16 @@ def fill_by_neighbours(
 
 
 def fill_in_blocks(
-    gpu: Gpu, image: Image, roots: Any, memory: Workspace, *, block: Block = SQUARE, cells: int = 1
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: Block = SQUARE,
+    cells: int = 1,
 ) -> None:
     """Fill `roots` by Kernel B."""
-    last_change, *_ = _start(gpu, image, roots, memory, IN_BLOCKS, block, cells)
+    last_change, *_ = _start(gpu, image, roots, workspace, IN_BLOCKS, block, cells)
     sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
 
 
@@ -131,11 +137,11 @@ def fill_by_equivalence(
 
 
 def _start(
-    gpu: Gpu, image: Image, roots: Any, memory: Any, kernels: Templates, block: Block, cells: int
+    gpu: Gpu, image: Image, roots: Any, workspace: Any, kernels: Templates, block: Block, cells: int
 ) -> Any:
     """Label each cell by itself; return the last change, and kernel, grid and data of sweeps."""
     start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
-    (last_change,) = memory.take(gpu, LAST_CHANGE)
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
     by_block = _by_block(gpu, image, block, cells)
     image_args = image.grid, image.rule, *map(np.int32, block), image.values
     launch(start, by_block, *image_args, roots, last_change)

@@ -68,14 +68,20 @@ def fill_by_edges(
 
 
 def fill_by_vertices(
-    gpu: Gpu, graph: Any, roots: Any, memory: Workspace, *, block: int = 256, rows: str = "cached"
+    gpu: Gpu,
+    graph: Any,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: int = 256,
+    rows: str = "cached",
 ) -> Any:
     """Fill `roots` by Kernel 2; sorting rows by their lengths allocates in each call."""
     indptr, indices = rows_from_both_ends(gpu, graph)
     kind = rows, indptr.dtype, indices.dtype, roots.dtype
     start, propagate, count_components = BY_VERTICES.load(gpu, *kind)
     count = graph.num_vertices
-    first, second, components, last_change = memory.take(
+    first, second, components, last_change = workspace.take(
         gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
     )
     by_vertex, by_block = gpu.grid(count), gpu.grid(count, block)
