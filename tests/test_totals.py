@@ -17,14 +17,14 @@ PROJECT = PACKAGE.parent.parent
 SLACK = 0.01
 
 MOST = {
-    "lines of Python": 56_740,
+    "lines of Python": 56_922,
     "lines of C++ and CUDA": 46_210,
-    "lines of Python's code": 36_675,
-    "bytes of Python": 2_424_438,
+    "lines of Python's code": 36_739,
+    "bytes of Python": 2_428_737,
     "bytes of C++ and CUDA": 2_019_699,
     "files of Python": 338,
     "files of C++ and CUDA": 254,
-    "lines of src, reproductions, tests and benchmarks": 192_901,
+    "lines of src, reproductions, tests and benchmarks": 193_090,
     "public names": 45,
     "public names of models": 31,
     "public names of generate": 22,
