@@ -38,7 +38,7 @@ class Options:
 
     --figure N  A figure, by its number.
     --table N  A table, by its number.
-    --exhibit NAME  By the name in the list, for what has no number, too.
+    --exhibit NAME  A figure, table or other exhibit, by its name in the list.
     --all  All that can be measured on the device and is not in DIR yet.
     --list  List figures and tables, and stop.
     --device  cuda measures on the GPU. Some figures are of kernels that need one.
@@ -47,8 +47,7 @@ class Options:
     --output DIR  Where a result and a picture of each go, such as figure-2.json and figure-2.png;
         made if need be.
     --data DIR  Has graphs that the paper measured, by its names, such as uk-2002.mtx.gz: they are
-        taken where they are there, as published, instead of what stands in for them. Of
-        ecl-cc-2018.
+        read, as published, instead of their substitutes. Of ecl-cc-2018.
     --force  Replace files that are there.
     --judge  Measure nothing: hold the results in DIR against the paper's words and draw them again.
     """

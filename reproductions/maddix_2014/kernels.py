@@ -303,7 +303,7 @@ def measure_ideas(laboratory: Laboratory) -> Findings:
 
 
 def draw_ideas(findings: Findings, canvas: Any) -> None:
-    """Draw how many times as long as Kernel D each idea takes, and what is left out."""
+    """Draw the time of each idea over that of Kernel D, with the ideas that are left out."""
     axes = canvas.subplots()
     of_way = groups(findings["rows"], "way")
     names = list(groups(findings["rows"], "image"))

@@ -34,7 +34,7 @@ def progress_display(*columns: ProgressColumn) -> Progress:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[..., None]]:
-    """Display how much of something is done; gives what is told that, the total and more."""
+    """Display progress; yield a function that takes how much is done, the total and more."""
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with progress_display(*columns) as progress:
         task = progress.add_task(name, total=None)

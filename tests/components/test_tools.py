@@ -336,3 +336,9 @@ def test_conversions_in_pieces(monkeypatch, shape):
     graph = conncomp.Graph.from_edges(src.astype(">u2"), dst[::-1].astype(np.int8), 99)
     right = conncomp.connected_components(conncomp.Graph.from_edges(src, dst[::-1], 99))[1]
     np.testing.assert_array_equal(conncomp.connected_components(graph)[1], right)
+
+
+def test_places_of_members_are_of_numpy_s_int64():
+    """Print without a dtype, as those of C++'s long long would not."""
+    indptr, _ = conncomp.component_members(np.array([[1, 1, 0]]))
+    assert indptr.dtype is np.dtype(np.int64)

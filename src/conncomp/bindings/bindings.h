@@ -81,7 +81,12 @@ template <class Memory> nb::object give_away(Memory filled, int64_t count) {
   T* const data = memory->data();
   const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Memory*>(p); });
   memory.release();
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
+  nb::object array = nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
+  // NumPy takes 64 bits for long long, which is a type beside its own int64 where long has 64 bits, too.
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+    return array.attr("view")(std::is_signed_v<T> ? "i8" : "u8");
+  else
+    return array;
 }
 
 template <class T> nb::object give_away(std::vector<T> filled) {

@@ -8,7 +8,7 @@ The way of a Dask array through this room:
     dask_graph.py    the engine makes tasks of calls; `tree.call_now` would call at once
     dask_arrays.py   `LabelArray.compute` lets the tasks write into one array
 
-A task needs a chunk and what lies on faces of others, and none grows with the array. Chunks are
+A task needs a chunk and the faces of its neighbours, and none grows with the array. Chunks are
 called in any order and anywhere. Beside this way lie
 
     volumes/        `label_file`: the same stages by an engine of threads or of workers (job.py)

@@ -107,7 +107,7 @@ class TaskGraph:
 
 
 def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:
-    """Call a function, whose arguments are at places: what is given, or entries of it."""
+    """Call a function with arguments found by their places: given values, or entries of them."""
     return function(*(reduce(getitem, place, given) for place in places))
 
 

@@ -1,4 +1,4 @@
-"""The first stage: labels of one chunk alone, and a report of what lies on its faces."""
+"""The first stage: labels of one chunk alone, and a report of its faces."""
 
 from __future__ import annotations
 

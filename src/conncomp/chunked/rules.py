@@ -1,4 +1,4 @@
-"""What is asked of an array in chunks: who is connected, over which sides, and how labels are."""
+"""The question to an array in chunks: who is connected, over which sides, and how labels are."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The three stages of all chunks, by whatever engine calls functions.
 
-    labelling.py    label_and_report    a chunk's values -> what lies on its faces
-    union.py        link                what lies on those of neighbours -> roots that are one
+    labelling.py    label_and_report    a chunk's values -> a report of its faces
+    union.py        link                reports of neighbours -> roots that are one
     tree.py         Tree.unite          these, of all chunks -> what each root has become
     numbering.py    final_roots         -> which roots of a chunk are gone; counts of the others
                     publish             -> numbers of its own, which the tree exchanges

@@ -73,7 +73,7 @@ def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[
     result = labels if out is None else out
     if shape is None:
         return kind, result
-    return kind, (result, num.view(np.int64).reshape(shape) if shape else num)
+    return kind, (result, num.reshape(shape) if shape else num)
 
 
 def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
@@ -120,7 +120,7 @@ def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels
         if num is not None:
             shape = array.batch_shape if question.counted else None
             _keep(_on_cpu, kind, (known, shape), MOST_ON_CPU)
-            return num.view(np.int64).reshape(shape) if shape else num
+            return num.reshape(shape) if shape else num
     return fill_array(array, workspace, labels)
 
 

@@ -78,7 +78,7 @@ class DaskLabels(LabelChunks):
         return TaskRef((other.name, *index))
 
     def layers(self, index: Index, function: Callable[..., Any]) -> TaskRef:
-        """Return what stands for what a function takes of a chunk, for later ones."""
+        """Return a function's result for the chunk of labels, as an argument of later calls."""
         return self.call("layers", index, function, self.chunk(index))
 
     def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:

@@ -61,9 +61,6 @@ struct BundlesBefore {
     const int plane_of = 2 * plane(word) + row_of / 2;
     return plane_of * RunTile::kPlane + (2 * row(word) + row_of % 2) * kRow + RunTile::column(word);
   }
-  static int bundle_of(int word) {
-    return RunTile::plane(word) / 2 * kPlane + RunTile::row(word) / 2 * kRow + RunTile::column(word);
-  }
 };
 
 // Kept of a tile. Its size stands in bundle_tiles.py.
