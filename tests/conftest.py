@@ -136,7 +136,7 @@ def cupy():
 
 
 @pytest.fixture(autouse=True)
-def restore_threads():
+def _restore_threads():
     before = conncomp.get_num_threads()
     yield
     conncomp.set_num_threads(before)

@@ -12,7 +12,6 @@ import pytest
 
 from conncomp import _arrays
 from conncomp.grid import answers, array
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from models.exact import log_kaufman, moments
 
@@ -181,7 +180,6 @@ def run_small_loop():
     return names
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_loop_is_the_same_on_a_gpu_that_the_host_plays(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     on_cpu = run_small_loop()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import conncomp
 from conncomp import _arrays
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
 TOUCHING = ("num_touching", "contacts", "contact_area")
@@ -131,7 +130,6 @@ def test_contacts_are_summed_up(seed, shape, background):
     assert [table[name].dtype for name in TOUCHING] == [np.int64, np.int64, np.float64]
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 @pytest.mark.parametrize("axes", [0, 1])
 def test_gpu(monkeypatch, axes):
     cupy = place_on_host(monkeypatch, _arrays, ())

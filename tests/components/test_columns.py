@@ -319,7 +319,7 @@ def test_turns_and_permutations_change_nothing(turn):
 
 
 @pytest.mark.parametrize("ndim", [2, 3])
-def test_threads_change_nothing(ndim, restore_threads):
+def test_threads_change_nothing(ndim):
     labels, image = blobs(ndim, {2: 700, 3: 64}[ndim], seed=5)
     properties = table_of(labels[:9, :9], image[:9, :9]).properties
     names, tables = [name for name in properties if name not in HULLS], []

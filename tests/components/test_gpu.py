@@ -21,11 +21,9 @@ from conncomp.kernels.cuda.components import shapes, tables
 from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import HostCuPyGpu, check_functions, place_on, place_on_host
 from stand_in import Array
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 def columns_of(measured):
@@ -106,13 +104,11 @@ def hard_labels(name):
     return (HARD_LABELS | HARD_ROOTS)[name]
 
 
-@host
 @pytest.mark.parametrize(("name", "background"), CASES)
 def test_hard_labels(cupy, name, background):
     check(cupy, hard_labels(name), background)
 
 
-@host
 @given(
     labels=hnp.arrays(
         st.sampled_from(DTYPES),
@@ -133,14 +129,12 @@ def layouts(labels):
     return [labels.T, labels[::-2, ::3], labels[:1], labels[5:5]]
 
 
-@host
 def test_layouts(cupy):
     for labels in layouts(HARD_LABELS["noise"]):
         for batch_axes in (0, 1):
             check(cupy, labels, 0, Array(labels), batch_axes=batch_axes)
 
 
-@host
 @pytest.mark.parametrize("name", ["noise in 3-D", "noise in 7-D", "noise in rows of three"])
 @pytest.mark.parametrize("batch_axes", [1, 2, 6])
 def test_items(cupy, name, batch_axes):
@@ -150,14 +144,12 @@ def test_items(cupy, name, batch_axes):
             check(cupy, labels, background, batch_axes=batch_axes)
 
 
-@host
 def test_items_together_need_64_bits(cupy, monkeypatch):
     monkeypatch.setattr(_labels, "INT32_MAX", 150)
     check(cupy, HARD_LABELS["noise in 4-D"], 0, batch_axes=1)
     assert conncomp.sort_by_size(np.ones((200, 1, 1), np.int32), batch_axes=1).dtype == np.int32
 
 
-@host
 def test_scalar(cupy):
     scalar = np.array(3)
     check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics", "no moments", "spans"})
@@ -166,7 +158,6 @@ def test_scalar(cupy):
             function(cupy.asarray(scalar))
 
 
-@host
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", ["noise", "labels"])
 def test_interleavings(cupy, monkeypatch, name, seed):
@@ -175,7 +166,6 @@ def test_interleavings(cupy, monkeypatch, name, seed):
     check(cupy, hard_labels(name), 0, functions=["sizes", "statistics", "members"])
 
 
-@host
 @pytest.mark.parametrize("part", [1, 64, 1000, 5000, 6000])
 @pytest.mark.parametrize("background", [0, None])
 def test_members_by_parts(part, background):
@@ -189,7 +179,6 @@ def test_members_by_parts(part, background):
         np.testing.assert_array_equal(on_device, in_memory)
 
 
-@host
 def test_sums_of_products_have_128_bits():
     gpu, labels = HostGpu(), np.ones(70, np.int32)
     runs = find_runs(gpu, labels, 0, 2, 70)
@@ -217,7 +206,6 @@ class Foreign:
         raise AssertionError("CuPy reads it")
 
 
-@host
 def test_other_libraries(cupy, monkeypatch):
     streams = []
 

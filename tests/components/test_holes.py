@@ -75,7 +75,7 @@ def test_labels(labels, data):
         np.testing.assert_array_equal(together[item], alone)
 
 
-def test_rings(restore_threads):
+def test_rings():
     """Rings of several labels, large enough for several threads."""
     rows, columns = np.indices((400, 300))
     distance = np.hypot(rows % 50 - 25, columns % 50 - 25).astype(int)

@@ -12,7 +12,6 @@ from skimage.metrics import contingency_table
 import conncomp
 from conncomp import _arrays
 from conncomp.components import _labels, sizes, touching
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
 FIELDS = ("pairs", "intersections", "unions", "ious", "batch")
@@ -134,7 +133,6 @@ def test_inputs_stay():
     np.testing.assert_array_equal((a, b), kept)
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 @pytest.mark.parametrize("axes", [0, 1])
 def test_gpu(monkeypatch, axes):
     cupy = place_on_host(monkeypatch, _arrays, (_labels, sizes, touching))

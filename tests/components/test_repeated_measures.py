@@ -12,11 +12,9 @@ from conncomp.components.columns import measuring
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.components import measures, runs
 from conncomp.kernels.cuda.launcher import PER_THREAD
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 SHAPE = 5, 24, 33
 
 

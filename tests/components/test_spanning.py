@@ -6,7 +6,6 @@ import pytest
 import conncomp
 from conncomp import _arrays
 from conncomp.grid import answers, array, wrapping
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
 
@@ -59,7 +58,6 @@ def test_errors():
         conncomp.percolates(np.ones((2, 2)), 0.5)
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_percolates_where_the_image_lies(monkeypatch):
     cupy = place_on_host(monkeypatch, _arrays, [array, wrapping, answers])
     random = np.random.default_rng(0)

@@ -12,11 +12,8 @@ from conncomp.kernels.cuda.graph.boruvka import ForestTask
 from conncomp.kernels.cuda.launcher import recorded_launches
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 @pytest.fixture

@@ -16,11 +16,9 @@ from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 USERS = [graphs, labelling, repeated]
 
 

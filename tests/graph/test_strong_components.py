@@ -174,7 +174,6 @@ def test_pieces(threads, crossed):
         conncomp.set_num_threads(before)
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("downwards", [False, True])
 def test_a_share_that_leads_out_of_its_middle(downwards):
     """A path in shares: one of them is a piece from end to end, and part of a larger one."""

@@ -9,10 +9,9 @@ from conncomp.kernels.cuda.grid import bundle_tiles, tiled_bricks, tiled_element
 from dealt import SOAK
 from gpu_arrays import check_bricks, describe, label_on_gpu, modules_of_first_call
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from reference import label_by_neighbour_pairs
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 # Tiles that are whole, cut off along each axis, and of rows whose labels are written one by one.
 SHAPES = [(32, 32, 128), (20, 35, 100), (33, 17, 67), (9, 40, 131), (50, 9, 70)]
 DENSITIES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1]

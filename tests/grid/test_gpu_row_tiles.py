@@ -9,9 +9,6 @@ from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
 from dealt import SOAK
 from gpu_arrays import check_bricks, describe, modules_of_first_call
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,8 @@ from conncomp.kernels.cuda.grid import run_tiles, tiled_elements
 from dealt import SOAK
 from gpu_arrays import describe, label_on_gpu, noise_of_kinds
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
+from host_cuda.host_gpu import SANITIZER, HostGpu
 from reference import label_by_neighbour_pairs
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 # Tiles that are whole, cut off along each axis, and of rows whose labels are written one by one.
 SHAPES = [(16, 16, 64), (32, 32, 128), (20, 35, 100), (33, 17, 67), (9, 40, 131), (50, 8, 33)]

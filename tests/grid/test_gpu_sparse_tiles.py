@@ -7,9 +7,6 @@ from changing_memory import label_while_changed
 from conncomp import generate
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
 from gpu_arrays import check_bricks
-from host_cuda.host_gpu import AVAILABLE
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,9 @@ from conncomp.grid import answers, array, labeller, labelling, repeated
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 USERS = [array, labeller, labelling, repeated, answers]
 SHAPE = 6, 33, 70
 

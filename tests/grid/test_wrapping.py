@@ -11,11 +11,11 @@ from conncomp.grid import wrapping as module
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.seams import LATTICE, MOST_CLOSED
 from dealt import SOAK
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from winding_search import hermite, search
 
 KERNELS = Path(__file__).parent / "kernels"
-DEVICES = ["cpu", pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="no g++"))]
+DEVICES = ["cpu", "host"]
 
 
 @pytest.fixture(params=DEVICES)
@@ -39,7 +39,6 @@ def check(wrapping, bases, ndim):
     assert wrapping.counts == len(expected)
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="no g++")
 @pytest.mark.parametrize("seed", range(60))
 def test_lattices(seed):
     """Any vectors at once; 16 threads a block, more blocks than one."""
