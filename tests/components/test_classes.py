@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp import _arrays
 from host_cupy import place_on_host
 
 TOUCHING = ("num_touching", "contacts", "contact_area")
@@ -132,7 +131,7 @@ def test_contacts_are_summed_up(seed, shape, background):
 
 @pytest.mark.parametrize("axes", [0, 1])
 def test_gpu(monkeypatch, axes):
-    cupy = place_on_host(monkeypatch, _arrays, ())
+    cupy = place_on_host(monkeypatch)
     segmentation, labels = drawn(3, (3, 20, 31), axes=axes)
     placed, classes = cupy.asarray(labels), cupy.asarray(segmentation)
     options = {"background": 0, "batch_axes": axes, "properties": TOUCHING}

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import conncomp
 from changing_memory import written_by_another_thread
-from conncomp import _arrays
 from conncomp.components.columns.properties import PROPERTIES
 from conncomp.kernels.cuda import workspace
 from conncomp.kernels.cuda.components import configurations, measures, moments
@@ -23,9 +22,7 @@ POWERS = ("moments_normalized", "moments_hu")
 ROOTS = ("axis_major", "axis_minor", "inertia_tensor_eigvals")
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, ())
+cupy = pytest.fixture(place_on_host)
 
 
 def check(cupy, labels, image=None, properties="all", **options):

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import conncomp
-from conncomp import _arrays
-from conncomp.components import _labels, selection, sizes
+from conncomp.components import _labels
 from conncomp.kernels.cuda.components import shapes, tables
 from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
@@ -85,10 +84,7 @@ CASES = [(name, background) for name in HARD_LABELS for background in (0, None)]
 CASES += [(name, -1) for name in HARD_ROOTS]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection))
+cupy = pytest.fixture(place_on_host)
 
 
 def in_tuple(result):

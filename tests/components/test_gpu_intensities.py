@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 import conncomp
 from changing_memory import ChangingGpu, change_between_launches, written_by_another_thread
-from conncomp import _arrays
-from conncomp.components import _labels
 from conncomp.components._labels import check_items
 from conncomp.components.columns import measuring
 from conncomp.components.columns.intensities import check_image
@@ -25,10 +23,7 @@ from host_cupy import HostCuPyGpu, place_on, place_on_host
 PAIRS = [("i4", "?"), ("i4", "f2"), ("i8", "f8"), ("i8", "i8")]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels,))
+cupy = pytest.fixture(place_on_host)
 
 
 def check(cupy, labels, image, placed=None, **options):

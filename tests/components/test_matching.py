@@ -10,8 +10,6 @@ from scipy.optimize import linear_sum_assignment
 from skimage.metrics import contingency_table
 
 import conncomp
-from conncomp import _arrays
-from conncomp.components import _labels, sizes, touching
 from host_cupy import place_on_host
 
 FIELDS = ("pairs", "intersections", "unions", "ious", "batch")
@@ -135,7 +133,7 @@ def test_inputs_stay():
 
 @pytest.mark.parametrize("axes", [0, 1])
 def test_gpu(monkeypatch, axes):
-    cupy = place_on_host(monkeypatch, _arrays, (_labels, sizes, touching))
+    cupy = place_on_host(monkeypatch)
     generator = np.random.default_rng(1)
     for most in (3, 900):
         a, b = (generator.integers(0, most, (3, 40, 33)).astype("i4") for _ in range(2))

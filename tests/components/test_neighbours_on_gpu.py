@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import conncomp
-from conncomp import _arrays
-from conncomp.components import _labels, renumbering, selection, sizes, touching
+from conncomp.components import touching
 from conncomp.components.touching import contact_steps
-from conncomp.graph import graph
-from conncomp.grid import answers, array
 from conncomp.kernels.cuda.components import contacts as driver
 from conncomp.kernels.neighbourhood import Neighbourhood
 from contacts_reference import check_contacts, contacts_by_loops
@@ -39,11 +36,7 @@ FUNCTIONS = {
 MASKED = ("filled", "filled, by faces", "of some sizes", "of other sizes")
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    users = _labels, array, graph, renumbering, answers, selection, sizes, touching
-    return place_on_host(monkeypatch, _arrays, users)
+cupy = pytest.fixture(place_on_host)
 
 
 def compare(cupy, labels, functions, **options):

@@ -11,8 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import conncomp
-from conncomp import Graph, IncrementalComponents, Workspace, _arrays
-from conncomp.graph import graph as graph_module
+from conncomp import Graph, IncrementalComponents, Workspace
 from conncomp.graph import incremental
 from conncomp.kernels.cuda.graph import incremental as driver
 from dealt import examples
@@ -49,7 +48,7 @@ def place(request, monkeypatch):
         return Place("cpu")
     if request.param == "cuda":
         return Place("cuda", pytest.importorskip("cupy"))
-    return Place("cuda", place_on_host(monkeypatch, _arrays, [incremental, graph_module]))
+    return Place("cuda", place_on_host(monkeypatch))
 
 
 on_all = pytest.mark.parametrize("place", DEVICES, indirect=True)

@@ -5,8 +5,8 @@ import gc
 import numpy as np
 import pytest
 
-from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
-from conncomp.graph import forests, graph, repeated
+from conncomp import Graph, Workspace, minimum_spanning_forest, spanning_forest
+from conncomp.graph import repeated
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
 from conncomp.kernels.cuda.launcher import recorded_launches
@@ -19,7 +19,7 @@ from stand_in import Array
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
-    return place_on_host(monkeypatch, _arrays, [forests, graph])
+    return place_on_host(monkeypatch)
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from conncomp import Graph, Workspace, _arrays, _cuda_arrays, connected_components
-from conncomp.graph import graph as graphs
+from conncomp import Graph, Workspace, _cuda_arrays, connected_components
 from conncomp.graph import labelling, repeated
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels import time_limit
@@ -19,14 +18,12 @@ from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from host_cupy import place_on_host
 from stand_in import Array
 
-USERS = [graphs, labelling, repeated]
-
 
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
     monkeypatch.setattr(repeated, "cuda_library_named", lambda name: _cuda_arrays.CuPyArrays())
-    return place_on_host(monkeypatch, _arrays, USERS)
+    return place_on_host(monkeypatch)
 
 
 def kept(graph):

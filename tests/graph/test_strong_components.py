@@ -9,8 +9,7 @@ from scipy.sparse import csgraph
 import conncomp
 from conncomp import Graph, _arrays, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
-from conncomp.graph import graph as graph_module
-from conncomp.graph import labelling, repeated
+from conncomp.graph import repeated
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from host_cupy import place_on_host
 from reference import (
@@ -249,8 +248,7 @@ def test_on_a_gpu(monkeypatch, form, family):
     here = FAMILIES[family]()
     if form == "rows":
         here = Graph.from_csr(here.indptr, here.indices)
-    users = [labelling, graph_module, repeated]
-    place_on_host(monkeypatch, _arrays, users)
+    place_on_host(monkeypatch)
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)  # the stand-in below launches nothing
     algorithm = Algorithm("auto", "cuda", fill_on_gpu)
     monkeypatch.setitem(STRONG_ALGORITHMS, "cuda", {"auto": algorithm})

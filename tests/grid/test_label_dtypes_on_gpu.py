@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, label
-from conncomp.grid import answers, array, repeated
+from conncomp.grid import answers, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from host_cupy import HOST_AND_GPU, cupy_of, place_on_host
 
@@ -15,14 +15,12 @@ MANY = np.arange(1, 301).reshape(3, 100)
 DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, [array, answers])
+cupy = pytest.fixture(place_on_host)
 
 
 @pytest.fixture(params=HOST_AND_GPU)
 def either(request, monkeypatch):
-    return cupy_of(request.param, monkeypatch, _arrays, [array, answers])
+    return cupy_of(request.param, monkeypatch)
 
 
 CASES = [(dtype, "consecutive") for dtype in (*DTYPES, "smallest")]

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from conncomp import _arrays
-from conncomp.components import _labels, sizes
-from conncomp.grid import answers, array, wrapping
 from conncomp.models import Percolation, base
 from conncomp.models.percolation.measurements import (
     CLASSES,
@@ -110,7 +107,7 @@ def test_windings_by_labels():
 )
 def test_labels_by_kernels(monkeypatch, shape, arguments):
     """All on arrays of a stand-in for CuPy, which the kernels of labels and windings fill."""
-    place_on_host(monkeypatch, _arrays, (base, array, answers, wrapping, _labels, sizes))
+    place_on_host(monkeypatch)
     compare(shape, **arguments)
 
 

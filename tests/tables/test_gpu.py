@@ -9,12 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp import _arrays
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.tables import id_space as clusters_module
 from host_cuda.host_gpu import HostGpu
 from host_cupy import place_on_host
 from pairs_reference import clusters_of, table_of
@@ -29,7 +27,7 @@ def xp(request, monkeypatch):
     """CuPy, or what stands for it."""
     if request.param == "cuda":
         return pytest.importorskip("cupy")
-    return place_on_host(monkeypatch, _arrays, [clusters_module])
+    return place_on_host(monkeypatch)
 
 
 on_gpus = pytest.mark.parametrize("xp", ON_GPU, indirect=True)
