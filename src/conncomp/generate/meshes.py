@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp.generate._arguments import array_library, check_real, check_shape
-from conncomp.generate._edges import Vertices, graph_of_arcs
+from conncomp.generate._edges import Vertices, graph_of_edges
 from conncomp.graph import Graph
 
 Points = NDArray[np.float64]
@@ -109,7 +109,7 @@ def mesh_sweep(
     arcs = [arc for u, v, faces, inside in pairs for arc in _arcs(u, v, faces, inside, omega)]
     src, dst = (xp.asarray(np.concatenate(ends)) for ends in zip(*arcs, strict=True))
     n = math.prod(cells) * (1 if elements == "hexahedra" else 6)
-    return graph_of_arcs(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return graph_of_edges(n, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device)
 
 
 class _Mesh:
