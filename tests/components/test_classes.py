@@ -19,7 +19,7 @@ def drawn(seed, shape, dtype="u1", axes=0):
     return segmentation, conncomp.label(segmentation, connectivity=1, batch_axes=axes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([(13,), (9, 14), (4, 5, 6)]),
@@ -60,7 +60,7 @@ def test_large_classes():
     assert table.classes.tolist() == [2**64 - 7]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.integers(0, 3), st.sampled_from([0, 1]))
 def test_the_largest_of_each_class(seed, k, axes):
     segmentation, labels = drawn(seed, (3, 8, 9), axes=axes)
@@ -105,7 +105,7 @@ def test_dask_is_refused():
         conncomp.largest_components(labels, 1, by=labels)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([((9,), 0), ((7, 9), 0), ((3, 1, 5), 0), ((2, 4, 5), 1), ((0, 3), 0)]),

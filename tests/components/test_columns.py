@@ -165,14 +165,14 @@ def noise(draw, min_dims, max_dims, max_side):
     return labels.astype(draw(st.sampled_from(["u1", "i4", "i8"])))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(noise(2, 2, 9))
 def test_noise(labels):
     if labels.any():
         check_against_skimage(labels)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(noise(3, 3, 6))
 def test_noise_in_three_dimensions(labels):
     if labels.any():
@@ -211,7 +211,7 @@ def euler_of_closed_boxes(inside, split_corners=False):
     return number
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(noise(2, 3, 5))
 def test_euler_numbers_in_any_connectivity(labels):
     names = [f"euler_number_{k}" for k in range(1, labels.ndim + 1)]

@@ -81,9 +81,7 @@ def test_items_backgrounds_and_spacing(cupy, background, axes):
     check(cupy, labels, np.stack([image, image * 2], axis=-1), **options)
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32), st.sampled_from([(7, 66), (33, 3), (5, 4, 35)]))
 def test_noise(cupy, seed, shape):
     generator = np.random.default_rng(seed)

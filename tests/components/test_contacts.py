@@ -34,7 +34,6 @@ def problems(draw, most_dims=4):
     return labels, background, options
 
 
-@settings(max_examples=100)
 @given(problems(), st.lists(st.sampled_from([0.3, 1, 4.5]), min_size=4, max_size=4))
 def test_contacts(problem, spacing):
     labels, background, options = problem

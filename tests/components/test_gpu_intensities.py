@@ -71,9 +71,7 @@ def labelled_images(draw):
     return labels.astype(index), image_of(random, shape, np.dtype(dtype))
 
 
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(labelled_images(), st.sampled_from([0, None]), st.integers(0, 3), st.booleans())
 def test_equals_the_cpu(cupy, case, background, axes, spaced):
     labels, image = case

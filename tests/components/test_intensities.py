@@ -73,7 +73,7 @@ def assert_close(value, exact, magnitude):
         np.testing.assert_array_equal(value, exact)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(labelled_images())
 def test_intensities(case):
     labels, image, background, axes = case

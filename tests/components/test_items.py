@@ -116,7 +116,6 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-@settings(max_examples=100)
 @given(batch=batches())
 def test_selection(name, batch):
     labels, background, axes = batch
@@ -125,7 +124,6 @@ def test_selection(name, batch):
     np.testing.assert_array_equal(together, expected, strict=True)
 
 
-@settings(max_examples=100)
 @given(batches())
 def test_colours(batch):
     labels, background, axes = batch

@@ -33,7 +33,7 @@ def check(found, expected):
     assert found.ious.tolist() == [both / either for both, either in values]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(0, 2**32),
     st.lists(st.integers(1, 20), min_size=1, max_size=4),
@@ -83,7 +83,7 @@ def scores_by_assignment(a, b, threshold):
     return matched, predicted - matched, true - matched
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.floats(0.01, 1))
 def test_scores(seed, threshold):
     generator = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ def statistics_of(labels, background):
     return columns
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rows_of_labels(), st.sampled_from([0, None]), st.booleans())
 def test_statistics(labels, background, moments):
     statistics = conncomp.component_statistics(labels, moments=moments, background=background)

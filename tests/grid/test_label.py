@@ -60,7 +60,6 @@ def test_equals_flood_fill(image, background, axes, reach, dtype, threads):
     reach=st.integers(1, 4),
     periodic=st.booleans(),
 )
-@settings(max_examples=100)
 def test_longest_axis_anywhere(seed, before, length, after, density, reach, periodic):
     image = np.random.default_rng(seed).random((*before, length, *after)) < density
     connectivity = min(reach, image.ndim)
