@@ -1,4 +1,4 @@
-"""Threads, and what was built and found."""
+"""The number of threads, and facts about the installation and the machine."""
 
 from __future__ import annotations
 

@@ -22,15 +22,15 @@ LONGEST_SIDE, STRIP = 2000, 32
 MOST_LINES, MOST_COLUMNS = 8, 3
 CURVE_POINTS, KNOWN_COLOUR = 300, "0.3"
 
-# What a curve is called, and its values at temperatures.
+# The name of a curve, and its values at temperatures.
 Curve = tuple[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]
 
 
 class Known(NamedTuple):
-    """What is known of what a plot shows."""
+    """Exact results that a plot shows beside what was measured."""
 
     curves: Mapping[str, Curve]  # by the name of the observable
-    transition: tuple[str, float] | None  # what a temperature is called, and where it is
+    transition: tuple[str, float] | None  # the name of a temperature, and its value
     points: Mapping[str, tuple[float, float]] = MappingProxyType({})  # temperature and value
 
 
@@ -44,7 +44,7 @@ def check_picture(path: Path, shape: tuple[int, ...]) -> None:
 
 
 class Plane(NamedTuple):
-    """What a picture shows of an array."""
+    """The part of an array that a picture shows."""
 
     pixels: Any  # of two axes, a view
     middle: list[int]  # where it lies along the axes before these

@@ -1,4 +1,4 @@
-"""What a command found: a table for people, JSON for programs; and its progress meanwhile."""
+"""The report of a command: a table for people, JSON for programs; and its progress meanwhile."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Row = tuple[str, ...]
 Rows = Sequence[Row]
 
 
-# Told the bytes of a stage that are done, those in total, and what else there is to tell.
+# Called with the bytes of a stage that are done, those in total, and a detail in words.
 Counter = Callable[..., None]
 
 
@@ -49,7 +49,7 @@ class Stages:
     def __call__(
         self, name: str, *, counts: bool = False, device: str = "cpu"
     ) -> Iterator[Counter]:
-        """Run a stage on a device; with `counts`, give what is told the bytes done and in total."""
+        """Run a stage on a device; with `counts`, yield a `Counter`."""
         detail = TextColumn("{task.fields[detail]}")
         counters = (BarColumn(), DownloadColumn(), detail, TimeRemainingColumn()) if counts else ()
         with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:

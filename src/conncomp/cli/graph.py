@@ -52,7 +52,7 @@ class FileOrPattern(click.Path):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given.
+    """The arguments and options of the command.
 
     --output FILE  Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or
         .csv with a vertex and its label on each line.
@@ -94,7 +94,7 @@ class Options(Common):
 
     @property
     def connection(self) -> Literal["weak", "strong"]:
-        """Which components are asked for."""
+        """The kind of the components."""
         return "strong" if self.strong else "weak"
 
     @property
@@ -166,7 +166,7 @@ def graph(options: Options) -> None:
 
 @dataclass(frozen=True)
 class Labelled:
-    """The labels of a graph's vertices, and what else the report tells."""
+    """The labels of a graph's vertices, and other facts for the report."""
 
     components: int
     labels: NDArray[Any]

@@ -25,7 +25,7 @@ MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """What the generators of this package draw numbers for."""
+    """The purposes for which the generators of this package draw numbers."""
 
     OTHER = 0
     SHUFFLE = 1
@@ -219,7 +219,7 @@ def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, i
 
 
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-    """Return what Philox makes of a seed below 2**64 and four words below 2**32.
+    """Return the four words of Philox for a seed below 2**64 and four words below 2**32.
 
     The same as ``philox`` in ``kernels/core/philox.h``. Words are integers or arrays of uint64:
     products of 64 bits do not fit into other types, for which TypeError is raised.
@@ -242,7 +242,7 @@ def _as_word(place: int, word: Any) -> Any:
 
 
 def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
-    """Return the bits of `philox`, of a seed and words that are known to be right."""
+    """Return the words of `philox`, of a seed and a counter that were checked."""
     a, b, c, d = counter
     low, high = seed & MASK, seed >> 32
     for _ in range(10):

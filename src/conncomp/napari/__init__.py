@@ -23,7 +23,7 @@ from conncomp.kernels.cuda import launcher
 # The data of a layer, what it is made with, and its kind.
 LayerData = tuple[NDArray[Any], dict[str, Any], str]
 
-# What layers of the same place and size share.
+# The attributes that layers of the same place and size share.
 PLACED = ("scale", "translate", "rotate", "shear", "units", "axis_labels")
 
 
@@ -42,7 +42,7 @@ def spacing_of(layer: Any) -> tuple[float, ...]:
 
 
 def labels_layer(layer: Any, name: str, labels: NDArray[Any], **more: Any) -> LayerData:
-    """Return what a layer of labels is made of, which lies where another layer does."""
+    """Return the data of a layer of labels, which lies where another layer does."""
     placed = {key: getattr(layer, key) for key in PLACED if hasattr(layer, key)}
     return labels, {"name": f"{name} of {layer.name}", **placed, **more}, "labels"
 
@@ -64,7 +64,7 @@ def label(
     min_size: int = 1,
     device: str = "cpu",
 ) -> LayerData:
-    """Label the components of what lies above a threshold; return the data of a layer of labels.
+    """Label the components above a threshold; return the data of a layer of labels.
 
     The image is a layer that is not in colour. The threshold is a number, or ``"otsu"``, ``"li"``,
     ``"triangle"`` or ``"local:51"``; with `dark`, components are what is not above it. Neighbours

@@ -60,7 +60,7 @@ def _parse_values(context: click.Context, option: click.Parameter, texts: Sequen
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the commands that measure are given.
+    """The options of the commands that measure.
 
     --suite NAME  Default: all suites.
     --input NAME  Default: the whole suite.

@@ -274,7 +274,7 @@ def _check_output(options: Options) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(Common):
-    """What the command is given.
+    """The arguments and options of ``conncomp plan``.
 
     --key NAME  Which array of a group of Zarr, or dataset of HDF5.
     --channel N  Which channel of OME-Zarr.

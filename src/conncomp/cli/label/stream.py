@@ -106,7 +106,7 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
 
 
 def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return what a report says of sizes, of several images along some axes."""
+    """Return the part of a report on sizes; `batch` are the lengths of axes of separate images."""
     digits = np.flatnonzero(summary.by_digits[:, 0]).max(initial=-1) + 1
     components, elements = summary.by_digits.sum(axis=0).tolist()
     largest = [
@@ -128,7 +128,7 @@ class Axes(NamedTuple):
 
     @property
     def batch(self) -> int:
-        """How many axes of separate images there are."""
+        """The number of axes of separate images."""
         return len(self.separate)
 
 
@@ -195,6 +195,6 @@ def _measure(
 
 
 def properties_of(options: Options) -> list[str]:
-    """Return what all tables of components have: where they are, and how large."""
+    """Return the columns that all tables of components have: place and size."""
     volumes = ["area"] if options.spacing is not None else []
     return ["label", "num_pixels", *volumes, "bbox", "centroid"]

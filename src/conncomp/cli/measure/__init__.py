@@ -35,7 +35,7 @@ Failures = dict[Source, str]
 
 
 class Work(NamedTuple):
-    """What all images have in common: how they are measured, what is kept, and open files."""
+    """The options, the tables that are kept and the open files, which all images share."""
 
     options: Options
     kept: KeptTables

@@ -32,7 +32,7 @@ from conncomp.files.thresholds import as_whole_numbers, foreground, look_like_in
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of the objects in an image."""
+    """The objects in an image: their columns, and how they were found."""
 
     columns: dict[str, NDArray[Any]]
     labels: NDArray[Any]
@@ -123,7 +123,7 @@ def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[Any, int
 
 
 def _intensities(source: Source, content: Content, options: Options, files: OpenFiles) -> Any:
-    """Return what to measure intensities of, channels last: another image, or this as it was."""
+    """Return the image of intensities, channels last: another one, or this one as it was."""
     if source.intensity is not None:
         series = source.series if files.count(source.intensity) > 1 else 0
         content = files.read(source.intensity, source.key_beside(options), series)

@@ -73,7 +73,7 @@ def _unit(column: str, measured: Measured) -> str:
 
 
 def about_table(table: Any) -> dict[str, Any]:
-    """Return what else is known of the table of an image."""
+    """Return the facts in the metadata of the table of an image."""
     about: dict[str, Any] = json.loads(table.schema.metadata[KEY])
     return about
 
