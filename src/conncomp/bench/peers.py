@@ -233,15 +233,20 @@ def _edges(graph: Graph) -> tuple[Labels, Labels]:
 class _SciPyGraph(Peer):
     name, module, place = "scipy", "scipy.sparse.csgraph", 1
 
+    options: ClassVar[dict[str, Any]] = {"directed": False}
+
     def call_on(self, data: Any, connectivity: int) -> Any:
-        matrix = sparse_matrix(data)  # of the dtype that it would convert to
-        return partial(self.library.connected_components, matrix, directed=False)
+        return partial(self.library.connected_components, self.matrix_of(data), **self.options)
+
+    def matrix_of(self, graph: Graph) -> Any:
+        return sparse_matrix(graph)  # of the dtype that it would convert to
 
 
 class _SciPyStrong(_SciPyGraph):
-    def call_on(self, data: Any, connectivity: int) -> Any:
-        matrix = simple_matrix(data)
-        return partial(self.library.connected_components, matrix, connection="strong")
+    options: ClassVar = {"connection": "strong"}
+
+    def matrix_of(self, graph: Graph) -> Any:
+        return simple_matrix(graph)
 
 
 class _IGraph(Peer):
@@ -341,13 +346,12 @@ class _CuPyGraph(_SciPyGraph):
         super().__init__(threads)
         importlib.import_module("pylibcugraph")  # which does the work
 
-    def call_on(self, data: Any, connectivity: int) -> Any:
+    def matrix_of(self, graph: Graph) -> Any:
         xp, sparse = launcher.import_cupy(), importlib.import_module("cupyx.scipy.sparse")
-        indptr = data.indptr.astype(data.indices.dtype)
-        ones = xp.ones(data.num_arcs, np.float32)
-        shape = (data.num_vertices, data.num_vertices)
-        matrix = sparse.csr_matrix((ones, data.indices, indptr), shape=shape)
-        return partial(self.library.connected_components, matrix, directed=False)
+        indptr = graph.indptr.astype(graph.indices.dtype)
+        ones = xp.ones(graph.num_arcs, np.float32)
+        shape = (graph.num_vertices, graph.num_vertices)
+        return sparse.csr_matrix((ones, graph.indices, indptr), shape=shape)
 
 
 class _CuGraph(Peer):

@@ -180,13 +180,13 @@ def _draw_bars(
             inputs = shown[part * each : (part + 1) * each]
             for i, name in enumerate(compared):
                 places = [k + (i - (len(compared) - 1) / 2) * width for k in range(len(inputs))]
-                known = list(zip(places, inputs, strict=True))
-                timed = [(at, cells["ratios"].get(name)) for at, cells in known]
-                timed = [(at, ratio - 1) for at, ratio in timed if ratio]
+                drawn = list(zip(places, inputs, strict=True))
+                ratios = ((at, cells["ratios"].get(name)) for at, cells in drawn)
+                timed = [(at, ratio - 1) for at, ratio in ratios if ratio]
                 look = {"color": colours[name], "label": "\u200b" + name, "zorder": 2}
                 bars = zip(*timed, strict=True) if timed else ([], [])
                 axes.bar(*bars, width, bottom=1, **look)
-                runs = [(at, cells["runs"].get(name)) for at, cells in known]
+                runs = ((at, cells["runs"].get(name)) for at, cells in drawn)
                 missing = [at for at, run in runs if run is not None and not run.seconds]
                 axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
             axes.axhline(1, color=INK, linewidth=1, zorder=3)

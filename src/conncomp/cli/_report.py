@@ -33,6 +33,7 @@ from conncomp.kernels.cuda import launcher
 
 Row = tuple[str, ...]
 Rows = Sequence[Row]
+Label = Callable[[Any], tuple[Any, Any]]  # of data, to labels and the number of components
 
 
 # Called with the bytes of a stage that are done, those in total, and a detail in words.
@@ -215,11 +216,11 @@ def timing_row(seconds: dict[str, float]) -> Row:
 
 
 def labelled_on(
-    device: str, stage: Stages, data: Any, move: Callable[[Any], Any] | None, label: Any
+    device: str, stage: Stages, data: Any, move: Callable[[Any], Any] | None, label: Label
 ) -> tuple[Any, Any, Any]:
     """Return data where they are labelled, labels in main memory, and the number of components.
 
-    The ways to the device and back are stages of their own.
+    `move` copies data to the GPU. The ways to the device and back are stages of their own.
     """
     on_device = partial(stage, device=device)
     if device == "cuda":

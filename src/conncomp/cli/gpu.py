@@ -11,11 +11,9 @@ import click
 import numpy as np
 
 from conncomp._config import config
-from conncomp.cli._options import Json, option, parsed
+from conncomp.cli._options import Device, Json, option, parsed
 from conncomp.cli._report import Stages, show
 from conncomp.cli._rules import command, needs, no_effect
-
-Device = Any  # as of the functions of conncomp; tests have "cpu"
 
 
 class WarmUp(NamedTuple):

@@ -6,6 +6,8 @@ import glob
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -177,17 +179,17 @@ class Labelled:
 
 def _read_graph(options: Options, stage: Stages) -> Labelled:
     with stage("reading", counts=True) as progress:
-        asked = Asked(options.compact_ids, options.integers, options.header, [])
-        file = options.input, asked, options.format, progress
-        arcs, ids = read_graph(*file, remedy="--compact-ids")
+        asked = Asked(options.compact_ids, options.integers, options.header, notes=[])
+        remedy = "--compact-ids"
+        arcs, ids = read_graph(options.input, asked, options.format, progress, remedy=remedy)
     for note in asked.notes:
         say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
     how = values_of(options, "connection", "algorithm")
+    label = partial(conncomp.connected_components, **how)
     _, labels, count = _report.labelled_on(
-        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
-        lambda placed: conncomp.connected_components(placed, **how)[::-1],
+        options.device, stage, arcs, methodcaller("to", "cuda"), lambda there: label(there)[::-1]
     )
     return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
 
@@ -210,10 +212,10 @@ def _check_options(options: Options) -> None:
     check_distinct((options.input, options.output, options.histogram))
     if options.compact_ids and options.writes_npy:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
-    known = (STRONG_ALGORITHMS if options.strong else ALGORITHMS)[options.device]
-    if options.algorithm not in known:
-        name = options.algorithm
-        raise click.UsageError(f"--algorithm: {name!r} is not one of {', '.join(known)}.")
+    names = (STRONG_ALGORITHMS if options.strong else ALGORITHMS)[options.device]
+    if options.algorithm not in names:
+        problem = f"{options.algorithm!r} is not one of {', '.join(names)}"
+        raise click.UsageError(f"--algorithm: {problem}.")
     if options.histogram is not None:
         optional("matplotlib.figure")
 

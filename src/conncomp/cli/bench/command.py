@@ -185,8 +185,8 @@ def _choose_inputs(kind: Problem, options: Options) -> list[tuple[str, Input]]:
     suites, inputs = options.suite, options.input
     _check_names("--suite", suites, SUITES[kind])
     makes = {name: make for name, make in SUITES[kind].items() if name in suites or not suites}
-    size, data = options.size, options.data
-    entries = [(suite, entry) for suite, make in makes.items() for entry in make(size, data)]
+    made = ((suite, make(options.size, options.data)) for suite, make in makes.items())
+    entries = [(suite, entry) for suite, several in made for entry in several]
     _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
 
@@ -225,7 +225,7 @@ def _with_options(
         if name not in there_are:
             names = f"there are {', '.join(there_are)}" if there_are else "there are none"
             raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {names}.")
-    made: list[Contender] = []
+    contenders: list[Contender] = []
     for contender in chosen:
         algorithm, options = contender.name, known.get(contender.name, {})
         picked = {
@@ -233,8 +233,8 @@ def _with_options(
             for name in options
             if name in values
         }
-        made += variants(kind, device, algorithm, picked) if picked else [contender]
-    return made
+        contenders += variants(kind, device, algorithm, picked) if picked else [contender]
+    return contenders
 
 
 def _choice(algorithm: str, name: str, text: str, choices: Sequence[Any]) -> Any:
@@ -260,8 +260,8 @@ def _list(entries: Sequence[tuple[str, Input]], on_gpu: bool) -> list[Row]:
     rows: list[Row] = [("suite", "input", *columns, "description")]
     for suite, entry in entries:
         sizes = map(in_bytes, (entry.num_bytes, entry.gpu_bytes)[: len(columns)])
-        told = entry.description + (" (stand-in)" if entry.stand_in else "")
-        rows.append((suite, entry.name, *sizes, told))
+        about = entry.description + (" (stand-in)" if entry.stand_in else "")
+        rows.append((suite, entry.name, *sizes, about))
     return rows
 
 

@@ -135,25 +135,23 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 
 def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
-    asked = values_of(options, "background", "connectivity", "device")
+    how = values_of(options, "background", "connectivity", "device")
     periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
-    asked |= {"periodic": periodic, "batch_axes": axes.batch}
+    how |= {"periodic": periodic, "batch_axes": axes.batch}
 
     def move(image: Image) -> Any:
         return move_to_gpu(launcher.import_cupy(), native_layout(image))
 
-    placed, labels, count = _report.labelled_on(
-        options.device,
-        stage,
-        image,
-        # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
-        move if image.dtype.itemsize <= 8 else None,
-        lambda placed: conncomp.label(placed, return_num=True, **asked),
-    )
+    def labelled(placed: Any) -> Any:
+        return conncomp.label(placed, return_num=True, **how)
+
+    # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
+    there = move if image.dtype.itemsize <= 8 else None
+    placed, labels, count = _report.labelled_on(options.device, stage, image, there, labelled)
     closes = None
     if options.stats is not None and any(axes.periodic):
         with stage("wrapping"):
-            wrapping = conncomp.component_wrapping(placed, **asked)
+            wrapping = conncomp.component_wrapping(placed, **how)
             closes = _axes_of_components(wrapping, image.ndim - axes.batch)
     return labels, int(np.sum(count)), closes
 
@@ -193,11 +191,11 @@ def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Close
     statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
     columns = columns_of(statistics, *stream.properties_of(options), "moment")
     item = tuple(statistics.batch.T)
-    told = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
-    for name, table in told.items():
+    tables = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
+    for name, table in tables.items():
         if table is not None:
-            found = table[(*item, statistics.labels)].astype(np.int64)
-            columns |= {f"{name}-{k}": column for k, column in enumerate(found.T)}
+            by_axis = table[(*item, statistics.labels)].astype(np.int64).T
+            columns |= {f"{name}-{k}": column for k, column in enumerate(by_axis)}
     letters = "".join(axes.letters[k] for k in axes.separate)
     columns = with_named_axes(columns_of(statistics, "batch"), axes.batch, letters) | columns
     write_rows(options.stats, list(columns), list(columns.values()))
@@ -246,9 +244,9 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     size = math.prod(shape) * dtype.itemsize
     axes = _options.closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
-    asked = values_of(options, "background", "connectivity", "threshold", "min_size")
-    asked |= {"periodic": axes[batch:], "batch_axes": batch, "largest": options.top}
-    arguments = Arguments(**asked, listed=options.top or 1)
+    how = values_of(options, "background", "connectivity", "threshold", "min_size")
+    how |= {"periodic": axes[batch:], "batch_axes": batch, "largest": options.top}
+    arguments = Arguments(**how, listed=options.top or 1)
     chosen = values_of(options, "key", "channel", "memory", "scheduler")
     with stage("labelling", counts=True) as progress:
         chosen["progress"] = lambda done, total: progress(done * size // total, size)
