@@ -128,12 +128,12 @@ Axes = Annotated[bool | list[bool] | list[int], parsed(_parse_axes, AXES)]
 
 
 def closed_axes(
-    axes: Any, ndim: int, what: str, option: str = "--periodic", separate: Sequence[int] = ()
+    axes: Axes, ndim: int, what: str, option: str = "--periodic", separate: Sequence[int] = ()
 ) -> list[bool]:
     """Return for each axis whether the option names it; those of separate images never close."""
     if isinstance(axes, bool):
         return [axes and k not in separate for k in range(ndim)]
-    closed = list(axes)
+    closed = [bool(axis) for axis in axes]
     if not isinstance(axes[0], bool):
         for axis in axes:
             if not -ndim <= axis < ndim:

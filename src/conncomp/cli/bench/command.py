@@ -20,7 +20,7 @@ from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Problem
 from conncomp.bench.suites.graphs import find_published
-from conncomp.cli._options import Threads, option
+from conncomp.cli._options import Threads, option, values_of
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command, needs, no_effect
@@ -132,18 +132,20 @@ for subcommand in (compare, graph, grid, paper, report, strong):
 
 
 def _bench(kind: Problem, options: Options) -> None:
-    device, size, data, output = options.device, options.size, options.data, options.output
-    chosen = _choose_inputs(kind, options)
+    data, chosen = options.data, _choose_inputs(kind, options)
     if data is not None and not any(find_published(data, entry.name) for _, entry in chosen):
         raise click.UsageError(f"--data: none of the inputs is in {data}; leave it out.")
     try:
-        where = DEVICES[device]()
+        where = DEVICES[options.device]()
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
     gpu_free = where.free_memory()
     if options.only_list:
         free = available_memory()
-        facts = [("size", size), ("memory available", in_bytes(free) if free else "unknown")]
+        facts = [
+            ("size", options.size),
+            ("memory available", in_bytes(free) if free else "unknown"),
+        ]
         if gpu_free is not None:
             facts.append(("on the GPU", in_bytes(gpu_free)))
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
@@ -162,23 +164,14 @@ def _bench(kind: Problem, options: Options) -> None:
                 count(done, len(chosen) * steps, description=step)
                 done += 1
 
-            for result in measure(
-                kind,
-                chosen,
-                contenders,
-                size=size,
-                threads=conncomp.get_num_threads(),
-                device=where,
-                transfers=options.transfers,
-                limit=options.limit,
-                output=output,
-                notify=notify,
-            ):
+            how = values_of(options, "size", "transfers", "limit", "output")
+            how |= {"threads": conncomp.get_num_threads(), "device": where, "notify": notify}
+            for result in measure(kind, chosen, contenders, **how):
                 done = len(result["rows"]) * steps
     finally:  # after an interrupt, too
         if result["rows"]:
             tables = _table(result), _transfers_table(result)
-            show({}, _summary(result, output), *tables, as_json=False, names=2)
+            show({}, _summary(result, options.output), *tables, as_json=False, names=2)
 
 
 def _choose_inputs(kind: Problem, options: Options) -> list[tuple[str, Input]]:

@@ -29,6 +29,7 @@ from conncomp.files.access import naming
 from conncomp.files.images import Image, check_format
 from conncomp.files.scales import Content, batch_axes_of
 from conncomp.files.thresholds import foreground, middle_of
+from conncomp.grid.wrapping import ComponentWrapping
 from conncomp.kernels.cuda import launcher
 
 Closes = NDArray[np.bool_] | None  # along which axes components close, if that was asked
@@ -172,7 +173,7 @@ def _write(options: Options, labels: Image, axes: Axes, closes: Closes, stage: S
     return {"labels": options.output, "statistics": options.stats, "picture": picture}
 
 
-def _axes_of_components(wrapping: Any, ndim: int) -> NDArray[np.bool_]:
+def _axes_of_components(wrapping: ComponentWrapping, ndim: int) -> NDArray[np.bool_]:
     """Return along which axes each component closes on itself, by its image and its label."""
     counts = np.asarray(on_host(wrapping.counts))
     each = counts.reshape(-1)

@@ -188,7 +188,7 @@ def _write(source: Source, measured: Measured) -> None:
         conncomp.write_image(source.labels, measured.labels, axes=measured.axes)
     if source.picture is not None:
         ahead = np.moveaxis(measured.labels, measured.separate, range(len(measured.separate)))
-        paint_labels(source.picture, ahead, measured.spacing)
+        paint_labels(source.picture, ahead, measured.scale.spacing)
 
 
 def _why(error: BaseException, path: Path) -> str:
@@ -235,8 +235,8 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     unit = next((about["unit"] for about in abouts.values()), "")
     reasons = {source: {"reason": reason} for source, reason in failures.items()}
     files, failed = (
-        [{"path": source.path, "series": source.series} | more for source, more in told.items()]
-        for told in (abouts, reasons)
+        [{"path": source.path, "series": source.series} | facts for source, facts in each.items()]
+        for each in (abouts, reasons)
     )
     report = {
         **{"files": files, "failed": failed, "objects": objects, "unit": unit},
@@ -248,9 +248,10 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
         if about["doubt"]:
             say(f"{source.path}: {about['doubt']}")
     others = f", and {len(failures):,} failed" if failures else ""
-    told = [(about["axes"], about["separate"]) for about in abouts.values() if about["axes"]]
     axes = {
-        letters + "".join(f", each {letters[k]} alone" for k in apart) for letters, apart in told
+        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
+        for about in abouts.values()
+        if about["axes"]
     }
     rows: list[Row] = [
         (_noun(options), f"{len(tables):,}{others}"),

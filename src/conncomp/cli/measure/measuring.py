@@ -36,9 +36,8 @@ class Measured:
 
     columns: dict[str, NDArray[Any]]
     labels: NDArray[Any]
-    spacing: tuple[float, ...]  # along the axes of an object, in the unit
-    unit: str
-    threshold: Any
+    scale: Scale  # of the axes of an object
+    threshold: Any = None
     axes: str = ""  # letters of the axes of the image; nothing if the file does not tell
     separate: Sequence[int] = ()  # which of these hold separate images
     doubt: str | None = None  # why labels may be none
@@ -68,7 +67,7 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
         doubt = doubt_of(sample, columns["label"], int(np.count_nonzero(labels)))
     scale = scale or Scale((1.0,) * (image.ndim - batch), "")
     labels = np.moveaxis(labels, range(len(separate)), separate)
-    return Measured(columns, labels, *scale, _plain(threshold), stored.axes, separate, doubt)
+    return Measured(columns, labels, scale, _plain(threshold), stored.axes, separate, doubt)
 
 
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
@@ -143,8 +142,8 @@ def check_blocks(options: Options) -> None:
     """Raise a click.UsageError if columns do not fit labels that are measured in blocks."""
     if options.memory is None:
         return
-    asked = options.properties or ()
-    names = (asked,) if isinstance(asked, str) else asked
+    names = options.properties or ()
+    names = (names,) if isinstance(names, str) else names
     unknown = [name for name in names if name not in OF_LABELS + OF_IMAGE]
     if unknown:
         raise click.UsageError(
@@ -171,8 +170,8 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
         image = None
         if source.intensity is not None:
             image = opened(source.intensity, source.key_beside(options), None)
-        known = Content(np.empty(0), None, axes, scale)
-        scale = scale_of_options(known, options, labels.ndim - batch)
+        content = Content(np.empty(0), None, axes, scale)
+        scale = scale_of_options(content, options, labels.ndim - batch)
         numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}
         if options.min_size is not None:
             kept = min(options.min_size, labels.size + 1)
@@ -190,7 +189,8 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
     doubt = doubt_of(sample, statistics.labels, int(statistics.sizes.sum()))
     scale = scale or Scale((1.0,) * len(statistics.spacing), "")
     separate = [] if options.planes else list(range(batch))
-    return Measured(columns, np.empty(0, np.int64), *scale, None, axes, separate, doubt)
+    none = np.empty(0, np.int64)
+    return Measured(columns, none, scale, axes=axes, separate=separate, doubt=doubt)
 
 
 def _batch_of(labels: VolumeFile, options: Options) -> int:
