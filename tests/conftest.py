@@ -11,6 +11,7 @@ from hypothesis import settings
 import conncomp
 import dealt
 import progress
+from conncomp._config import working_threads
 from conncomp.kernels.cuda import launcher
 from host_cuda import asked_for
 
@@ -137,9 +138,8 @@ def cupy():
 
 @pytest.fixture(autouse=True)
 def _restore_threads():
-    before = conncomp.get_num_threads()
-    yield
-    conncomp.set_num_threads(before)
+    with working_threads(conncomp.get_num_threads()):
+        yield
 
 
 @contextmanager

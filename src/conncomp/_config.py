@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from conncomp._arguments import as_integer
@@ -63,6 +65,17 @@ def get_num_threads() -> int:
     True
     """
     return int(native.get_num_threads())
+
+
+@contextmanager
+def working_threads(count: int) -> Iterator[None]:
+    """Use a number of threads for a while."""
+    before = get_num_threads()
+    set_num_threads(count)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
 
 
 def config() -> dict[str, str | int | None]:

@@ -163,14 +163,10 @@ def test_pieces(threads, crossed):
     arcs = n - 1 - arcs if rng.integers(0, 2) else arcs
     matrix = sparse.csr_array((np.ones(len(arcs), bool), tuple(arcs.T)), shape=(n, n))
     expected = roots_of_labels(csgraph.connected_components(matrix, connection="strong")[1])
-    before = conncomp.get_num_threads()
     conncomp.set_num_threads(threads)
-    try:
-        graph = Graph.from_edges(*arcs.T, n)
-        np.testing.assert_array_equal(labels_of(graph, "roots"), expected)
-        np.testing.assert_array_equal(labels_of(graph, "consecutive"), consecutive(expected, 0))
-    finally:
-        conncomp.set_num_threads(before)
+    graph = Graph.from_edges(*arcs.T, n)
+    np.testing.assert_array_equal(labels_of(graph, "roots"), expected)
+    np.testing.assert_array_equal(labels_of(graph, "consecutive"), consecutive(expected, 0))
 
 
 @pytest.mark.parametrize("downwards", [False, True])

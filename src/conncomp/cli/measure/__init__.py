@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings
@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 import conncomp
+from conncomp._config import working_threads
 from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
@@ -102,7 +103,7 @@ def _measure_all(
                 for source in sources:
                     note(source, _measure_file(source, work, lambda: None))
             else:
-                with _threads(max(1, threads // workers)):
+                with working_threads(max(1, threads // workers)):
                     for source, result in _side_by_side(sources, work, workers):
                         note(source, result)
     except KeyboardInterrupt:
@@ -132,16 +133,6 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = conncomp.get_num_threads()
-    conncomp.set_num_threads(count)
-    try:
-        yield
-    finally:
-        conncomp.set_num_threads(before)
 
 
 def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
