@@ -55,6 +55,11 @@ def on_device(array: NDArray[Any], device: str) -> Any:
     return move_to_gpu(launcher.import_cupy(), native_layout(array))
 
 
+def placed(layer: Any, device: str) -> Any:
+    """Return the values of a layer of one channel where they are to be worked on."""
+    return on_device(grey_values(layer), device)
+
+
 def label(
     image: Any,
     threshold: float | str = "otsu",
@@ -74,22 +79,20 @@ def label(
     mask, _ = foreground(grey_values(image), threshold, is_dark=dark)
     labels: Any = labelled(on_device(mask, device), connectivity=connectivity)
     if min_size > 1:
-        least = min(min_size, labels.size + 1)
-        labels = components.remove_small_components(labels, least, background=0)
+        labels = components.remove_small_components(labels, min_size, background=0)
     return labels_layer(image, "components", on_host(labels))
 
 
 def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerData:
     """Keep so many of the largest components of a layer of labels, as the data of another."""
-    data: Any = on_device(grey_values(labels), device)
-    kept = components.largest_components(data, min(count, data.size), background=0)
+    kept = components.largest_components(placed(labels, device), count, background=0)
     return labels_layer(labels, "largest", on_host(kept))
 
 
 def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
     """Fill the holes of the components of a layer of labels, as the data of another."""
-    data: Any = on_device(grey_values(labels), device)
-    return labels_layer(labels, "filled", on_host(filled(data, background=0)))
+    kept = filled(placed(labels, device), background=0)
+    return labels_layer(labels, "filled", on_host(kept))
 
 
 def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any]]:
@@ -98,9 +101,8 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
     These are ``label`` and ``other``, how many ``faces`` they share, and the ``area`` of these in
     the units of the layer's scale. The device is "cpu" or "cuda".
     """
-    placed: Any = on_device(grey_values(labels), device)
     options: Any = {"background": 0, "spacing": spacing_of(labels)}
-    touching = components.contacts(placed, connectivity=1, **options)
+    touching = components.contacts(placed(labels, device), connectivity=1, **options)
     pairs, counts, areas = map(on_host, (touching.pairs, touching.counts, touching.areas))
     return {"label": pairs[:, 0], "other": pairs[:, 1], "faces": counts, "area": areas}
 
@@ -113,11 +115,10 @@ def measure(
     Columns have the names of scikit-image; by default they are sizes, boxes and centroids, and of
     an image the means and extremes of intensities. The first one is ``label``.
     """
-    values = None if image is None else on_device(grey_values(image), device)
+    values = None if image is None else placed(image, device)
     names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
-    placed: Any = on_device(grey_values(labels), device)
-    options: Any = {"background": 0, "spacing": spacing_of(labels)}
-    statistics = components.component_statistics(placed, values, properties=names, **options)
+    options: Any = {"background": 0, "spacing": spacing_of(labels), "properties": names}
+    statistics = components.component_statistics(placed(labels, device), values, **options)
     return {name: on_host(column) for name, column in statistics.columns().items()}
 
 

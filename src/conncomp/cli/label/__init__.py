@@ -96,11 +96,9 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
         of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
         sizes = kept = conncomp.component_sizes(labels, **of_labels)
         if options.min_size is not None:
-            least = min(options.min_size, labels.size + 1)
-            labels = conncomp.remove_small_components(labels, least, **of_labels)
+            labels = conncomp.remove_small_components(labels, options.min_size, **of_labels)
         if options.top is not None:
-            most = min(options.top, labels.size)
-            labels = conncomp.largest_components(labels, most, **of_labels)
+            labels = conncomp.largest_components(labels, options.top, **of_labels)
         if options.min_size is not None or options.top is not None:
             kept = conncomp.component_sizes(labels, **of_labels)
     written = _write(options, labels, axes, closes, stage)

@@ -116,7 +116,7 @@ def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[Any, int
         labels = as_whole_numbers(image)
     if options.min_size is not None:
         labels = conncomp.remove_small_components(
-            labels, min(options.min_size, labels.size + 1), background=0, batch_axes=batch
+            labels, options.min_size, background=0, batch_axes=batch
         )
     return labels, largest, threshold
 
