@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.bench import peers
-from conncomp.bench.devices import Cpu, Cuda, commit
+from conncomp.bench.devices import Call, Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
 from conncomp.bench.suites import Problem
 from conncomp.files.access import atomic_path
@@ -242,7 +242,7 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
 
 
 def _time(
-    contender: peers.Contender, call: Any, right: Reference, device: Cpu, size: int, limit: float
+    contender: peers.Contender, call: Call, right: Reference, device: Cpu, size: int, limit: float
 ) -> dict[str, Any]:
     """Return the status of a run, and how long it took if its answer is right."""
     with time_limit(limit):

@@ -121,8 +121,8 @@ def cluster(options: Options) -> None:
         budget = Budget(options.memory, len(options.threshold or [0]), named, divided)
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
-    for said in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
-        say(said)
+    for text in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
+        say(text)
     with stage("clustering", counts=True) as progress:
         total = sum(file.size for file in (*pair_files, *node_files))
         tally = _Tally(clustering, budget, progress, total)
