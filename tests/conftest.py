@@ -144,6 +144,7 @@ def _restore_threads():
 
 @contextmanager
 def _well_behaved(path):
+    """Succeed in reading `path`, or fail with a line that names it."""
     message = f"{path}: no error"
     try:
         yield
@@ -153,7 +154,4 @@ def _well_behaved(path):
     assert message.isprintable()
 
 
-@pytest.fixture(scope="session")
-def well_behaved():
-    """A context in which reading `path` succeeds, or fails with a line that names it."""
-    return _well_behaved
+well_behaved = pytest.fixture(lambda: _well_behaved, scope="session")

@@ -193,7 +193,7 @@ class _CC3D(Peer):
     def call_on(self, data: Any, connectivity: int) -> Any:
         neighbours = self.neighbours.get((data.ndim, connectivity))
         label = partial(self.library.connected_components, data, connectivity=neighbours)
-        return None if neighbours is None else label
+        return label if neighbours else None
 
 
 class _SciPyImage(Peer):

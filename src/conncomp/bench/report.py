@@ -195,11 +195,9 @@ def _draw_bars(
             rows = [cells["row"] for cells in inputs]
             names = [row.input + (" *" if row.stand_in else "") for row in rows]
             short = [name if len(name) <= 32 else name[:31] + "…" for name in names]
-            if max(map(len, names)) * each > 130:
-                look = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-            else:
-                look = {"rotation": 0, "ha": "center", "rotation_mode": "default"}
-            axes.set_xticks(range(len(names)), short, **look)
+            is_tilted = max(map(len, names)) * each > 130
+            tilt = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if is_tilted else {}
+            axes.set_xticks(range(len(names)), short, **tilt)
             axes.tick_params(axis="x", length=0)
             axes.set_ylabel("time, ours = 1")
         _add_legend(figure, panels)
