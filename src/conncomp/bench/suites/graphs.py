@@ -75,16 +75,14 @@ def hawick(size: str, data: Path | None = None) -> list[Input]:
 
 def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
     """List the graphs of [H]_ with so many vertices, or edges, for each published million."""
-    inputs = []
 
     def disjoint(name: str, n: int, m: int, k: int) -> Input:
         text = f"{n:,} vertices in {k:,} sets, {m:,} edges inside them"
         return _input(name, text, n, 2 * m, partial(generate.disjoint, n, m, k))
 
-    for n in (2, 4, 8, 16):
-        inputs.append(disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100))
-    for m in (10, 30, 60):
-        inputs.append(disjoint(f"disjoint2-{m}m", million, m * million, 100))
+    sizes = (2, 4, 8, 16)
+    inputs = [disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100) for n in sizes]
+    inputs += [disjoint(f"disjoint2-{m}m", million, m * million, 100) for m in (10, 30, 60)]
     for power in range(7):
         sets = round(million ** (power / 6))
         inputs.append(disjoint(f"disjoint3-1e{power}", 5 * million, 60 * million, sets))
@@ -295,12 +293,13 @@ def wang(size: str, data: Path | None = None) -> list[Input]:
 
 def charities() -> list[Input]:
     """List stand-ins for the data of charities of [W]_, of which only these numbers are known."""
-    inputs = []
-    for name, n, m in (("charity-2k", 1953, 1999), ("charity-4k", 3831, 3999)):
+
+    def charity(name: str, n: int, m: int) -> Input:
         text = f"{n:,} vertices, {m:,} edges between pairs drawn at random"
         make = partial(generate.uniform_random, n, m)
-        inputs.append(_input(name, text, n, 2 * m, make, stand_in=True))
-    return inputs
+        return _input(name, text, n, 2 * m, make, stand_in=True)
+
+    return [charity("charity-2k", 1953, 1999), charity("charity-4k", 3831, 3999)]
 
 
 def wang_graphs(million: int, components: int) -> list[Input]:
@@ -308,18 +307,17 @@ def wang_graphs(million: int, components: int) -> list[Input]:
 
     `components` are those of the graphs that differ in their number of vertices.
     """
-    inputs = []
 
-    def graph(name: str, n: int, k: int) -> None:
+    def graph(name: str, n: int, k: int) -> Input:
         text = f"{n:,} vertices, as many edges, {k:,} components"
         make = partial(generate.equal_components, n, n, k, shuffle=True)
-        inputs.append(_input(name, text, n, 2 * n, make))
+        return _input(name, text, n, 2 * n, make)
 
-    for millions in (1, 3, 5, 7, 9):
-        graph(f"vertices-{millions}m", millions * million, components)
-    for power in range(6):
-        graph(f"components-1e{power}", million, round((million / 10) ** (power / 5)))
-    return inputs
+    counts = [round((million / 10) ** (power / 5)) for power in range(6)]
+    return [
+        *(graph(f"vertices-{n}m", n * million, components) for n in (1, 3, 5, 7, 9)),
+        *(graph(f"components-1e{power}", million, count) for power, count in enumerate(counts)),
+    ]
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:

@@ -109,11 +109,10 @@ def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any
     """Return the part of a report on sizes; `batch` are the lengths of axes of separate images."""
     digits = np.flatnonzero(summary.by_digits[:, 0]).max(initial=-1) + 1
     components, elements = summary.by_digits.sum(axis=0).tolist()
-    largest = [
-        {"label": label, "size": size}
-        | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
-        for size, item, label in summary.largest.tolist()
-    ]
+    largest: list[dict[str, Any]] = []
+    for size, item, label in summary.largest.tolist():
+        place = {"item": np.array(np.unravel_index(item, batch)).tolist()} if batch else {}
+        largest.append({"label": label, "size": size, **place})
     sizes = describe_decades(summary.by_digits[:digits].tolist())
     return {"components": components, "foreground": elements, "largest": largest, "sizes": sizes}
 
