@@ -18,6 +18,7 @@ from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume
 from conncomp.cli._input import one_channel, with_named_axes
+from conncomp.cli._options import check_spacing
 from conncomp.cli._output import columns_of
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import OpenFiles, Source
@@ -89,10 +90,8 @@ def _plain(threshold: Any) -> Any:
 def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | None:
     """Return the scale of the last axes: that of the options, or what the file tells."""
     if options.spacing is not None:
-        if len(options.spacing) not in (1, ndim):
-            count = len(options.spacing)
-            raise ValueError(f"--spacing has {count} lengths; the image has {ndim} axes")
         lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
+        check_spacing(lengths, ndim)
         return Scale(lengths, options.unit or "")
     if content.scale is None or options.join_time:  # a volume of lengths and times has no unit
         if options.unit is not None:
