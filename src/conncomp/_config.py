@@ -11,7 +11,7 @@ from pathlib import Path
 from conncomp._arguments import as_integer
 from conncomp._core import BUILDS, instruction_set, is_built, native, obstacle
 
-# Those that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
+# Packages that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
 PACKAGES = {
     "needed": ("numpy", "scipy"),
     "cuda": ("cupy-cuda12x", "cupy-cuda13x", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc"),

@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.launcher import import_cupy
 # CuPy takes some ten seconds where its files are read from a slow disk for the first time.
 PATIENCE = 60.0
 
-# What changes how conncomp, CuPy or NetworkX work, or which files are loaded.
+# Variables by which conncomp, CuPy or NetworkX work otherwise, or load other files.
 VARIABLES = (
     *("CONNCOMP_CPU", "OMP_NUM_THREADS", "NETWORKX_BACKEND_PRIORITY", "CUDA_VISIBLE_DEVICES"),
     *("CUDA_PATH", "CUPY_CACHE_DIR", "CUPY_GPU_MEMORY_LIMIT"),

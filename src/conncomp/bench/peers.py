@@ -33,7 +33,7 @@ TABLES: dict[Problem, Table] = {
     "grid": grid_algorithms.ALGORITHMS,
     "strong": graph_algorithms.STRONG_ALGORITHMS,
 }
-# What is measured on graphs, by kind.
+# The connection of the components of graphs, by the problem.
 CONNECTIONS: dict[str, Literal["weak", "strong"]] = {"graph": "weak", "strong": "strong"}
 
 

@@ -65,7 +65,7 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
         ordered = sorted(runs, key=lambda run: run.kind != "ours")
         columns = list(dict.fromkeys(run.name for run in ordered))
         colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(columns)}
-        # What others are compared with: ours that is named 'auto', or first.
+        # Others are compared with ours that is named 'auto', or first.
         ours = [run.name for run in runs if run.kind == "ours"]
         base = "auto" if "auto" in ours else next(iter(ours), None)
         table = [_cells(result, row, base) for row in rows]
@@ -169,7 +169,7 @@ def _draw_bars(
     if not shown:
         return None
     each = max(1, MOST_BARS // len(compared))
-    # Of equal length, rather than a last one with a single input.
+    # Parts of equal length, rather than a last one with a single input.
     parts = -(-len(shown) // each)
     each = -(-len(shown) // parts)
     width = 0.84 / len(compared)

@@ -19,7 +19,7 @@ from conncomp.files.access import StrPath, atomic_path, naming
 
 FORMAT, VERSION = "conncomp-bench", 1
 
-# What a file may hold. The largest suites need a hundredth of it.
+# Limits of a file. The largest suites need a hundredth of them.
 LARGEST_FILE = 1 << 24
 MOST_ROWS, MOST_RUNS = 2000, 100
 LONGEST_REASON = 300  # of an error that may quote the file

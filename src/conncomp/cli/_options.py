@@ -124,7 +124,7 @@ def _parse_axes(text: str) -> bool | list[bool] | list[int]:
 AXES = "not 'all', 'none', axes such as '0,2', or 'true,false,...'"
 
 
-# Of axes by name; `closed_axes` makes one answer for each.
+# Axes as they are typed; `closed_axes` returns one answer for each.
 Axes = Annotated[bool | list[bool] | list[int], parsed(_parse_axes, AXES)]
 
 

@@ -98,7 +98,7 @@ def rows_file(
 
 def write_table(file: Any, path: Path, table: Any) -> None:
     """Write a table of Arrow in the format of a name, in blocks, so that Ctrl-C need not wait."""
-    from conncomp.tables.files.reading import format_of  # of which other commands have no need
+    from conncomp.tables.files.reading import format_of  # slow, and for few commands
 
     kind = format_of(path)
     opened: Any

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32
-# Of replicas, beyond which nobody tells them apart.
+# More curves than these, of replicas, cannot be told apart.
 MOST_LINES, MOST_COLUMNS = 8, 3
 CURVE_POINTS, KNOWN_COLOUR = 300, "0.3"
 

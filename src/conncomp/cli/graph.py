@@ -38,7 +38,7 @@ from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
 from conncomp.graph.inputs.reading import FORMATS, Asked
 
-# What names of files end in whose rows are edges.
+# Endings of the names of files whose rows are edges.
 EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc")
 
 
@@ -196,7 +196,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
 
 def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
-    from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
+    from conncomp.tables.files.edges import EdgeFiles, label_edges  # slow, and not for the help
 
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     columns = options.src or "src", options.dst or "dst"

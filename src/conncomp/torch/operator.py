@@ -75,7 +75,7 @@ def _memory_of_torch(device: torch.device) -> Iterator[None]:
         yield
 
 
-# What torch.library.custom_op would do, too, in 15 us more a call: it looks for outputs that share
+# torch.library.custom_op would do the same in 15 us more a call: it looks for outputs that share
 # memory, and for gradients, of which there are none.
 _library = torch.library.Library("conncomp", "DEF")
 _library.define(

@@ -66,7 +66,7 @@ def label(options: Options) -> None:
 
 def _kept(options: Options, stage: Stages) -> str:
     if options.has_chunks and options.output is not None:
-        from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
+        from conncomp.chunked.volumes.writing import folder_of  # slow, and not for the help
 
         folder = folder_of(options.output)
         if folder.is_dir():
@@ -231,7 +231,7 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
 def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
     _check_output(options)
-    # Of which the help has no need.
+    # Slow to import, and not needed for the help.
     from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
 
     with opened(options.input, options.key, options.channel) as volume:
@@ -296,7 +296,7 @@ def plan(options: PlanOptions) -> None:
     IN is Zarr, OME-Zarr, HDF5, TIFF, .npy or a folder of slices, as for `conncomp label` with
     labels in Zarr. A few blocks of it are labelled to a temporary folder, to know.
     """
-    # Of which the help has no need.
+    # Slow to import, and not needed for the help.
     from conncomp.chunked.volumes.labelling import opened
     from conncomp.chunked.volumes.plan import plan_labels
 

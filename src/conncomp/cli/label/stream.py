@@ -155,7 +155,7 @@ def _measure(
     file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
     """Summarise all components, and those that are kept; write lines of the latter if wanted."""
-    # Of which the help has no need.
+    # Slow to import, and not needed for the help.
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
 

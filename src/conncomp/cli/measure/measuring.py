@@ -133,7 +133,7 @@ def _intensities(source: Source, content: Content, options: Options, files: Open
 
 # Where labels are measured block by block.
 BY_BLOCKS = "with --memory and without --threshold"
-# What the parts of a component in several blocks add up to; others need all of it at once.
+# Columns that add up over the blocks of a component; others need all of it at once.
 OF_LABELS, OF_IMAGE = ("label", *USUAL), (*USUAL_OF_IMAGE, "centroid_weighted")
 
 

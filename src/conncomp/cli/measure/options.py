@@ -161,7 +161,7 @@ class Options(Common):
 
 def _of_image(properties: tuple[str, ...] | str | None) -> list[str]:
     asked = () if properties is None or isinstance(properties, str) else properties
-    # What is not in the table is a quantile.
+    # Names that are not in the table are quantiles.
     return [name for name in asked if name not in PROPERTIES or PROPERTIES[name].image]
 
 

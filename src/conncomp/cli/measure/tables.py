@@ -30,7 +30,7 @@ LENGTHS = {
 AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
 FACES = {"contact_area"}  # as many as axes, but one
 SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
-# Of a moment as many as its orders add up to, which end the name of a column; values count as 1.
+# The power of a moment is the sum of its orders, which end the name of a column; values count as 1.
 MOMENTS = {"moments", "moments_central", "moments_weighted", "moments_weighted_central"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.(arrow|tmp)")
