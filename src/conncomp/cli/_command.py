@@ -11,7 +11,7 @@ from conncomp.cli._errors import OneLineErrors
 
 
 class Later(click.Command):
-    """A command in the list of a group, whose module is imported when it is run."""
+    """A command of a group, imported when it is run."""
 
     def __init__(self, module: str, name: str, summary: str) -> None:
         super().__init__(name, help=summary)

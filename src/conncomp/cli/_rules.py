@@ -1,4 +1,4 @@
-"""Rules of all commands: no option is given twice, and none has no effect."""
+"""Rules of all commands: no option twice, and none without effect."""
 
 from __future__ import annotations
 

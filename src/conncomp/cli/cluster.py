@@ -36,7 +36,7 @@ OUTPUTS = [end for kind in ("parquet", "arrow", "csv", "tsv") for end in reading
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """The arguments and options of the command.
+    """The options of the command.
 
     --left COLUMN  The column with the first id of each pair, or its number from 0 where CSV has no
         header. Give it several times if an id has several columns. Files of .dups do without.

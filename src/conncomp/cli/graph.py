@@ -54,7 +54,7 @@ class FileOrPattern(click.Path):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """The arguments and options of the command.
+    """The options of the command.
 
     --output FILE  Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or
         .csv with a vertex and its label on each line.

@@ -231,7 +231,7 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
 def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
     _check_output(options)
-    # Slow to import, and not needed for the help.
+    # Slow, and not for the help.
     from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
 
     with opened(options.input, options.key, options.channel) as volume:
@@ -271,7 +271,7 @@ def _check_output(options: Options) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(Common):
-    """The arguments and options of ``conncomp plan``.
+    """The options of ``conncomp plan``.
 
     --key NAME  Which array of a group of Zarr, or dataset of HDF5.
     --channel N  Which channel of OME-Zarr.
@@ -296,7 +296,7 @@ def plan(options: PlanOptions) -> None:
     IN is Zarr, OME-Zarr, HDF5, TIFF, .npy or a folder of slices, as for `conncomp label` with
     labels in Zarr. A few blocks of it are labelled to a temporary folder, to know.
     """
-    # Slow to import, and not needed for the help.
+    # Slow, and not for the help.
     from conncomp.chunked.volumes.labelling import opened
     from conncomp.chunked.volumes.plan import plan_labels
 

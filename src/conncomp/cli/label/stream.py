@@ -106,7 +106,7 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
 
 
 def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return the part of a report on sizes; `batch` are the lengths of axes of separate images."""
+    """Return the sizes for a report; `batch` are lengths of axes of separate images."""
     digits = np.flatnonzero(summary.by_digits[:, 0]).max(initial=-1) + 1
     components, elements = summary.by_digits.sum(axis=0).tolist()
     largest: list[dict[str, Any]] = []
@@ -155,7 +155,7 @@ def _measure(
     file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
     """Summarise all components, and those that are kept; write lines of the latter if wanted."""
-    # Slow to import, and not needed for the help.
+    # Slow, and not for the help.
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
 

@@ -1,4 +1,4 @@
-"""The arguments and options of ``conncomp measure``."""
+"""The options of ``conncomp measure``."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _parse_unit(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """The arguments and options of the command.
+    """The options of the command.
 
     --output FILE  Write the table here: .parquet or .arrow (.feather), with units in the metadata
         of columns, or .csv.
