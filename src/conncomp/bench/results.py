@@ -90,7 +90,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Transfers(msgspec.Struct, frozen=True, kw_only=True):
-    """The seconds of each copy of the input to the GPU, and of the labels back."""
+    """Seconds of each copy of the input to the GPU, and of the labels back."""
 
     to_device: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
     to_host: Annotated[tuple[Seconds, ...], Meta(min_length=1)]

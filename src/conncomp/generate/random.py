@@ -25,7 +25,7 @@ MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """The purposes for which the generators of this package draw numbers."""
+    """Purposes for which generators draw numbers."""
 
     OTHER = 0
     SHUFFLE = 1
