@@ -8,11 +8,11 @@ import argparse
 import json
 from itertools import product
 from statistics import median
-from time import perf_counter
 
 import cupy
 import dask
 import dask.array as da
+from turns import gpu_seconds
 
 import conncomp
 
@@ -26,15 +26,6 @@ def images(length):
     for axis in range(3):
         field = sum(cupy.roll(field, k, axis) for k in range(-4, 5))
     yield "blobs", field > cupy.percentile(field.reshape(-1)[::97], 90)
-
-
-def seconds(function):
-    """Return how long a call takes, until the card is done."""
-    cupy.cuda.Device().synchronize()
-    start = perf_counter()
-    function()
-    cupy.cuda.Device().synchronize()
-    return perf_counter() - start
 
 
 def parts(labels, threads):
@@ -53,10 +44,10 @@ def compared(image, chunk, numbering, threads, rounds):
     del computed, whole
     times = {"in_memory": [], "chunks": [], "compute": []}
     for _ in range(rounds):
-        times["in_memory"].append(seconds(lambda: conncomp.label(image, numbering=numbering)))
-        times["chunks"].append(seconds(lambda: parts(lazy, threads)))
+        times["in_memory"].append(gpu_seconds(lambda: conncomp.label(image, numbering=numbering)))
+        times["chunks"].append(gpu_seconds(lambda: parts(lazy, threads)))
         times["compute"].append(
-            seconds(lambda: lazy.compute(scheduler="threads", num_workers=threads))
+            gpu_seconds(lambda: lazy.compute(scheduler="threads", num_workers=threads))
         )
     row = {name: median(of_rounds) for name, of_rounds in times.items()}
     ratio = {

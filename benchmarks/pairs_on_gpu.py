@@ -8,10 +8,10 @@ Each answer is held against that of main memory first, at a hundredth of the siz
 import json
 import sys
 from statistics import median
-from time import perf_counter
 
 import cupy
 import numpy as np
+from turns import gpu_seconds
 
 import conncomp
 
@@ -38,14 +38,6 @@ def draw(pairs, ids, thresholds, seed=1):
     return left, right, {"weights": generator.random(pairs), "threshold": levels}
 
 
-def seconds(function):
-    cupy.cuda.Device().synchronize()
-    start = perf_counter()
-    function()
-    cupy.cuda.Device().synchronize()
-    return perf_counter() - start
-
-
 def check(pairs, ids, thresholds):
     """Hold the table against that of main memory."""
     left, right, options = draw(pairs, ids, thresholds)
@@ -60,7 +52,7 @@ def measure(pairs, ids, thresholds):
     memory = cupy.get_default_memory_pool()
     memory.free_all_blocks()
     before = memory.total_bytes()
-    times = [seconds(lambda: conncomp.cluster_pairs(left, right, **options)) for _ in range(9)]
+    times = [gpu_seconds(lambda: conncomp.cluster_pairs(left, right, **options)) for _ in range(9)]
     with conncomp.diagnostics.kernel_times() as kernels:
         table = conncomp.cluster_pairs(left, right, **options)
     both = cupy.concatenate([left, right])
@@ -72,7 +64,7 @@ def measure(pairs, ids, thresholds):
         "nodes": len(table["node"]),
         "pool_bytes": memory.total_bytes() - before,
         "kernels": dict(kernels),
-        "unique_of_both_columns": seconds(lambda: cupy.unique(both, return_inverse=True)),
+        "unique_of_both_columns": gpu_seconds(lambda: cupy.unique(both, return_inverse=True)),
     }
 
 

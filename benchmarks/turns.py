@@ -36,6 +36,17 @@ def host(array):
     return array.get() if hasattr(array, "get") else array
 
 
+def gpu_seconds(function):
+    """Return how long a call takes, until the current GPU is done."""
+    from cupy.cuda import Device
+
+    Device().synchronize()
+    start = time.perf_counter()
+    function()
+    Device().synchronize()
+    return time.perf_counter() - start
+
+
 def medians_in_turns(calls, rounds, place):
     """Return the median of milliseconds of each call; a number as its name is that of threads."""
     seconds = {name: [] for name in calls}

@@ -1,24 +1,12 @@
 """What the CPU takes on so many threads, such as one, as the programs of the papers do."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-import conncomp
+from conncomp._config import working_threads
 from conncomp.bench.devices import Cpu
 from conncomp.bench.peers import Contender, Labels
 from conncomp.graph import Graph
-
-
-@contextmanager
-def working_threads(threads: int) -> Iterator[None]:
-    """Let the CPU work on so many threads."""
-    before = conncomp.get_num_threads()
-    conncomp.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        conncomp.set_num_threads(before)
 
 
 def one_thread_seconds(call: Callable[[], Any]) -> float:

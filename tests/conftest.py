@@ -11,6 +11,7 @@ from hypothesis import settings
 import conncomp
 import dealt
 import progress
+from conncomp._config import working_threads
 from conncomp.kernels.cuda import launcher
 from host_cuda import asked_for
 
@@ -136,14 +137,14 @@ def cupy():
 
 
 @pytest.fixture(autouse=True)
-def restore_threads():
-    before = conncomp.get_num_threads()
-    yield
-    conncomp.set_num_threads(before)
+def _restore_threads():
+    with working_threads(conncomp.get_num_threads()):
+        yield
 
 
 @contextmanager
 def _well_behaved(path):
+    """Succeed in reading `path`, or fail with a line that names it."""
     message = f"{path}: no error"
     try:
         yield
@@ -153,7 +154,4 @@ def _well_behaved(path):
     assert message.isprintable()
 
 
-@pytest.fixture(scope="session")
-def well_behaved():
-    """A context in which reading `path` succeeds, or fails with a line that names it."""
-    return _well_behaved
+well_behaved = pytest.fixture(lambda: _well_behaved, scope="session")

@@ -1,6 +1,7 @@
 """Arrays as the drivers of GPU algorithms take them."""
 
 import numpy as np
+import pytest
 
 from conncomp._algorithms import choose_algorithm
 from conncomp.grid._values import describe_bonds as sites_and_links
@@ -140,3 +141,22 @@ def noise_of_kinds(random, shape, batch_axes=0, stretch=100, values_of_blocks=4)
         block = np.ones((1,) * len(items) + (5,) * len(sides), int)
         image = np.kron(blocks, block)[tuple(map(slice, shape))]
     return image.astype(np.uint8)
+
+
+def without_limits(limits, *caches):
+    """Return a fixture by which drivers leave no image to others, however small it is.
+
+    `limits` are the names of their limits, by module, and `caches` hold who was chosen by them.
+    """
+
+    @pytest.fixture(autouse=True)
+    def every_size(monkeypatch):
+        for module, name in limits.items():
+            monkeypatch.setattr(module, name, 0)
+        for chosen in caches:
+            chosen.cache_clear()
+        yield
+        for chosen in caches:
+            chosen.cache_clear()
+
+    return every_size

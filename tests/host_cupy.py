@@ -7,12 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import conncomp.components  # whose modules are to work on it
 import stand_in
-from conncomp.graph.inputs import parts
+from conncomp import _arrays, components, graph, grid
+from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.components import measures
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
+
+ROOMS = components, graph, grid  # whose modules are imported, as they are to work on it
 
 
 class HostCuPyGpu(HostGpu):
@@ -40,38 +42,33 @@ class HostCuPyGpu(HostGpu):
         return [unwrapping(function) for function in super()._compile(file, names)]
 
 
-def place_on_host(monkeypatch, arrays, users):
-    """Let `users` and all modules of components work on such a GPU; return the stand-in for CuPy.
-
-    `arrays` is the module `conncomp._arrays`.
-    """
+def place_on_host(monkeypatch):
+    """Let arrays lie, and all work be done, on such a GPU; return the stand-in for CuPy."""
     cupy = CuPy()
     cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
-    monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
-    place_on(monkeypatch, HostCuPyGpu(cupy), users)
+    monkeypatch.setattr(_arrays, "import_cupy", lambda: cupy)
+    place_on(monkeypatch, HostCuPyGpu(cupy))
     return cupy
 
 
 # Of a fixture that runs tests on the host executor, and where there is a GPU on that.
 HOST_AND_GPU = [
-    pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="needs a C++ compiler")),
+    "host",
     pytest.param("gpu", marks=pytest.mark.gpu),
 ]
 
 
-def cupy_of(place, monkeypatch, arrays, users):
+def cupy_of(place, monkeypatch):
     """Return CuPy where the place is "gpu", or else its stand-in, as `place_on_host` does."""
-    if place == "gpu":
-        return pytest.importorskip("cupy")
-    return place_on_host(monkeypatch, arrays, users)
+    return pytest.importorskip("cupy") if place == "gpu" else place_on_host(monkeypatch)
 
 
-def place_elsewhere(monkeypatch, arrays, users):
+def place_elsewhere(monkeypatch):
     """The same of GPU 1 while GPU 0 is current, from where operations on arrays are refused.
 
     They may be made, copied to main memory and asked where they lie.
     """
-    cupy, current = place_on_host(monkeypatch, arrays, users), [0]
+    cupy, current = place_on_host(monkeypatch), [0]
 
     @contextmanager
     def device(number):
@@ -89,13 +86,14 @@ def place_elsewhere(monkeypatch, arrays, users):
     return cupy
 
 
-def place_on(monkeypatch, gpu, users=()):
-    """Let `users`, graphs and components work on a GPU, for which no launches are kept."""
+def place_on(monkeypatch, gpu):
+    """Let all modules that were imported work on a GPU, for which no launches are kept."""
     monkeypatch.setattr(measures, "_recorded", {})
-    rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
-    rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
-    for user in {*users, *rooms, parts}:
-        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+    names = [name for name in sys.modules if name.startswith("conncomp.")]
+    names.remove(launcher.__name__)  # modules that are imported later must find it as it is
+    for module in map(sys.modules.get, names):
+        if "current_gpu" in vars(module):
+            monkeypatch.setattr(module, "current_gpu", lambda: gpu)
 
 
 def check_functions(cupy, functions, labels, placed=None, **options):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import conncomp
+from conncomp._config import working_threads
 from conncomp.bench import devices
 from conncomp.bench.peers import TABLES
 from fake_gpu import FakeGpu
@@ -14,9 +15,8 @@ __all__ = ["_same_threads", "_small_cache", "gpu"]
 
 @pytest.fixture(autouse=True)
 def _same_threads():
-    threads = conncomp.get_num_threads()
-    yield
-    conncomp.set_num_threads(threads)
+    with working_threads(conncomp.get_num_threads()):
+        yield
 
 
 @pytest.fixture(autouse=True)

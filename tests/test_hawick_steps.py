@@ -12,7 +12,7 @@ from conncomp.kernels.cuda.core.sweeps import counted_sweeps
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from pages import ROOT
 from reference import label_by_flood_fill
 
@@ -67,7 +67,6 @@ def test_first_steps_by_hand():
     assert analysed.tolist() == labels.tolist() == [[0, 0, 2], [3, 3, 2]]
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="there is nothing that the host executor needs")
 @pytest.mark.parametrize("name", ["neighbour-propagation", "label-equivalence"])
 def test_kernels_take_no_more_sweeps(name):
     """Threads that run one after another see what others have written, and never go behind."""

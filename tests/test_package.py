@@ -104,7 +104,6 @@ def test_set_num_threads_overrides_omp_num_threads():
     assert run(script, OMP_NUM_THREADS="3") == "5"
 
 
-@pytest.mark.usefixtures("restore_threads")
 def test_set_num_threads():
     for n in (1, 7, np.int64(2), 4096):
         conncomp.set_num_threads(n)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from host_cuda.host_gpu import AVAILABLE, check_sanitized
+from host_cuda.host_gpu import check_sanitized
 
 BONDS = "test_bonds and 33 and True"
 NOISES = "test_noise and (small or few) and (75x320 or 9x20x96)"
@@ -62,7 +62,6 @@ CASES = [("address", file) for file in ADDRESS] + [("thread", file) for file in 
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 @pytest.mark.parametrize(("sanitizer", "file"), CASES)
 def test_sanitized(sanitizer, file):
     chosen = {"address": ADDRESS, "thread": THREAD}[sanitizer][file]

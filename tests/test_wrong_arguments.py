@@ -314,7 +314,6 @@ def check(call, function, make, names):
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.usefixtures("restore_threads")
 def test_what_is_wrong_is_refused_by_its_name(call):
     assert list(check(call, *CALLS[call])) == []
 
@@ -373,7 +372,6 @@ def test_seeds_are_of_64_bits(call):
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.usefixtures("restore_threads")
 def test_what_is_hostile_gives_readable_errors_only(call):
     function, make, names = CALLS[call]
     assert list(hostile_words(function, make(), names)) == []

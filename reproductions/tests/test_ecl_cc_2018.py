@@ -109,14 +109,12 @@ class TestOnCpu:
         }
 
     def test_threads(self, few):
-        before = conncomp.get_num_threads()
         conncomp.set_num_threads(3)
         assert thread_counts() == [1, 2, 3]
         findings = scaling.measure(Laboratory(devices.Cpu(), "small"))
         assert conncomp.get_num_threads() == 3
         conncomp.set_num_threads(1)
         assert thread_counts() == [1]
-        conncomp.set_num_threads(before)
         counts = [row["threads"] for row in findings["rows"] if row["algorithm"] == "auto"]
         assert counts == [1, 2, 3] * len(FEW)
         for row in findings["rows"]:

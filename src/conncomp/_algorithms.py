@@ -1,4 +1,4 @@
-"""What is known of an algorithm: how it is called, and all that is checked and said of it."""
+"""The description of an algorithm, its checks, and tables of algorithms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def always_waits(options: Mapping[str, Any]) -> bool:
 
 
 class Task(NamedTuple):
-    """What an algorithm does for a problem: fill `labels`, by roots or `consecutive` numbers."""
+    """The task of an algorithm: to fill `labels` with roots or `consecutive` numbers."""
 
     gpu: Any  # None on a CPU, as the workspace
     labels: Any
@@ -36,7 +36,7 @@ class Task(NamedTuple):
 
 
 class Problem(Protocol):
-    """What an algorithm labels on a GPU: an `Image`, or the `Parts` of a graph."""
+    """An `Image`, or the `Parts` of a graph, which an algorithm labels on a GPU."""
 
     items: int  # of one size
 
@@ -98,7 +98,7 @@ class Algorithm:
 
 
 def by_roots(fill_roots: FillRoots, first: int) -> Fill:
-    """Return a `fill` of what fills roots; consecutive labels begin with `first`."""
+    """Return a `fill` by `fill_roots`; consecutive labels begin with `first`."""
 
     def fill(problem: Problem, task: Task, **options: Any) -> Any:
         gpu, labels, workspace = task.gpu, task.labels.reshape(-1), task.workspace
@@ -118,7 +118,7 @@ def by_roots(fill_roots: FillRoots, first: int) -> Fill:
 def paper_on_gpu(
     name: str, fill_roots: FillRoots, source: str, first: int, **traits: Any
 ) -> Algorithm:
-    """Return a paper's algorithm on a GPU; it waits unless told else."""
+    """Return a paper's algorithm on a GPU, which waits unless `traits` say otherwise."""
     traits = {"waits": always_waits, **traits}
     return Algorithm(name, "cuda", by_roots(fill_roots, first), source, **traits)
 

@@ -1,15 +1,17 @@
-"""Threads, and what was built and found."""
+"""The number of threads, and facts about the installation and the machine."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from conncomp._arguments import as_integer
 from conncomp._core import BUILDS, instruction_set, is_built, native, obstacle
 
-# Those that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
+# Packages that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
 PACKAGES = {
     "needed": ("numpy", "scipy"),
     "cuda": ("cupy-cuda12x", "cupy-cuda13x", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc"),
@@ -63,6 +65,17 @@ def get_num_threads() -> int:
     True
     """
     return int(native.get_num_threads())
+
+
+@contextmanager
+def working_threads(count: int) -> Iterator[None]:
+    """Use a number of threads for a while."""
+    before = get_num_threads()
+    set_num_threads(count)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
 
 
 def config() -> dict[str, str | int | None]:

@@ -1,4 +1,4 @@
-"""Loads the C++ core: what is the same everywhere, and the registers of the best instruction set.
+"""Loads the C++ core: the portable module, and the one of the best instruction set.
 
 The environment variable ``CONNCOMP_CPU`` asks for one of these by its name in ``BUILDS``.
 """

@@ -23,7 +23,7 @@ ROOMS = {
 
 
 def function_for(array: object, name: str) -> Any:
-    """Return what takes an array of Dask, xarray or files in place of a function, or None."""
+    """Return the function of this name for arrays of Dask, xarray or files; None for others."""
     kind: Any = type(array)
     if not _is_taken_elsewhere(kind):
         return None

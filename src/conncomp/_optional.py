@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# Of each module that may be missing: what its package is called, which extra has it, and what needs
-# it unless that is said.
+# For each module that may be missing: its package, the extra that brings it, and the usual purpose.
 PACKAGES = {
     "PIL": ("pillow", "io", "this file format"),
     "bioio": ("bioio", "bioio", "this file format"),

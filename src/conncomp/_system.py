@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.launcher import import_cupy
 # CuPy takes some ten seconds where its files are read from a slow disk for the first time.
 PATIENCE = 60.0
 
-# What changes how conncomp, CuPy or NetworkX work, or which files are loaded.
+# Variables by which conncomp, CuPy or NetworkX work otherwise, or load other files.
 VARIABLES = (
     *("CONNCOMP_CPU", "OMP_NUM_THREADS", "NETWORKX_BACKEND_PRIORITY", "CUDA_VISIBLE_DEVICES"),
     *("CUDA_PATH", "CUPY_CACHE_DIR", "CUPY_GPU_MEMORY_LIMIT"),
@@ -43,7 +43,7 @@ def machine_facts() -> dict[str, str]:
 
 
 def processor_name() -> str:
-    """Return what the maker of the processor calls it."""
+    """Return the name that the maker gave the processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             name, _, value = line.partition(":")
@@ -74,7 +74,7 @@ def gpu_facts(patience: float = PATIENCE) -> dict[str, str]:
 
 
 def print_cuda_facts() -> None:
-    """Print what CuPy tells of GPUs and CUDA, as JSON on one line."""
+    """Print the GPUs and the versions of CUDA, by CuPy, as JSON on one line."""
     try:
         cupy = import_cupy()
     except Exception as error:  # a library that does not fit raises whatever it likes
@@ -123,7 +123,7 @@ def _in_words(error: BaseException) -> str:
 
 
 def _answer(command: Sequence[str], patience: float) -> str:
-    """Return what a command prints, or why it does not."""
+    """Return the output of a command, or why it has none."""
     name = Path(command[0]).name or "the interpreter"
     paths = os.pathsep.join(path for path in sys.path if path)
     try:

@@ -215,9 +215,8 @@ def test_a_peer_that_fails(run, monkeypatch, error, reason):
 
 
 def test_a_wrong_peer(run, monkeypatch):
-    monkeypatch.setattr(
-        peers.peers("grid", "cpu")["scipy"], "run", lambda self, prepared: np.ones((64, 64), int)
-    )
+    scipy, ones = peers.peers("grid", "cpu")["scipy"], np.ones((64, 64), int)
+    monkeypatch.setattr(scipy, "run", lambda self, prepared: (ones, 1))
     assert run(*IMAGE, "--algorithm", "scipy", "-o", "out.json").exit_code == 0
     (wrong,) = runs_of("out.json", "scipy")
     assert (wrong["status"], wrong["reason"]) == ("wrong", "background labelled 1")

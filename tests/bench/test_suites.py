@@ -92,7 +92,7 @@ def components_of(graph):
 
 def test_a_crawl_begins_elsewhere():
     """Its order is turned, with the small components between at even distances."""
-    names = graphs._names(np, "crawl", 90, 5, 2, None)
+    names = graphs._names(np, graphs.Arrangement("crawl", 6, 2), 90, 5, None)
     assert sorted(names) == list(range(100))
     large, small = names[:90], names[90:]
     assert np.flatnonzero(np.diff(large) < 0).size == 1

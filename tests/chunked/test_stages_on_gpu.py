@@ -13,26 +13,18 @@ import pytest
 
 import conncomp
 from chunked_cases import random_case
-from conncomp import _arrays
-from conncomp.chunked import labelling, relabelling
 from conncomp.chunked.rules import rules_of_image
 from conncomp.chunked.stages import label_all
 from conncomp.chunked.tree import Entry, call_now
-from conncomp.grid import answers, array
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
-
-@host
 @pytest.mark.parametrize("seed", [6, 21, 38, 40, 43, 49])
 def test_chunks_of_cupy(monkeypatch, seed):
     image, chunks, arguments = random_case(seed)
     layout, rules = rules_of_image(chunks, image.dtype, **arguments)
     assert layout.crossed
-    users = [array, answers, labelling, relabelling]
-    cupy = place_on_host(monkeypatch, _arrays, users)
+    cupy = place_on_host(monkeypatch)
     pieces = {}
     for index in layout.indices():
         begin, shape = layout.start(index), layout.chunk_shape(index)

@@ -96,7 +96,7 @@ def image_for(shape, rng, kind):
     return (values - 120 if dtype.kind == "i" else values).astype(dtype)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     case=streams(),
     size=st.sampled_from([1, 5, 30, 1 << 22]),

@@ -11,13 +11,6 @@ from stand_in import Array, CuPy
 
 
 @pytest.fixture(autouse=True)
-def _same_threads():
-    threads = conncomp.get_num_threads()
-    yield
-    conncomp.set_num_threads(threads)
-
-
-@pytest.fixture(autouse=True)
 def _own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

@@ -18,7 +18,7 @@ import zarr
 import conncomp
 from conncomp.cli._command import Later
 from conncomp.cli._command import command as group
-from conncomp.cli._options import TOLD, Common, parameters_of
+from conncomp.cli._options import OPTION_LINE, Common, parameters_of
 from conncomp.cli._rules import Command, Rule, option_of
 
 
@@ -50,7 +50,7 @@ def test_words_are_of_an_option():
     for module in [each for name, each in sys.modules.items() if name.startswith("conncomp.cli.")]:
         for each in vars(module).values():
             if is_dataclass(each) and each not in (Rule, Common) and "--" in each.__doc__:
-                told = {name for name, *_ in TOLD.findall(cleandoc(each.__doc__))}
+                told = {name for name, *_ in OPTION_LINE.findall(cleandoc(each.__doc__))}
                 known = {word for one in parameters_of(each) for word in one.opts}
                 assert {f"--{name}" for name in told} <= known, each
 

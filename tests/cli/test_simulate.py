@@ -16,7 +16,7 @@ from PIL import Image, ImageSequence
 from cli.test_command import check_failure
 from conncomp.cli.simulate import _common
 from conncomp.models import CahnHilliard, Ising, Kawasaki, Potts, simulate, simulation
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 
 BASE = "simulate potts --shape 8x12 --sweeps 200"
 
@@ -205,8 +205,6 @@ def test_film_of_a_large_lattice_is_thinned_out(run, monkeypatch):
 
 @pytest.mark.parametrize("shape", [(24, 30), (5, 24, 30)])
 def test_film_of_lattices_on_a_gpu(tmp_path, monkeypatch, shape):
-    if not AVAILABLE:
-        pytest.skip("needs Linux and a C++ compiler")
     gpu = HostGpu()
     monkeypatch.setattr("conncomp.models.base.current_gpu", lambda: gpu)
     for device in ("cpu", "cuda"):
@@ -271,7 +269,6 @@ def test_table_plot_and_pictures(run, base, names, least):
             assert min(image.size) >= least
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 @pytest.mark.parametrize(
     ("base", "make"),
     [

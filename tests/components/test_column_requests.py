@@ -161,7 +161,7 @@ def test_moments_beyond_integers_of_64_bits():
     assert central[2, 2] == pytest.approx(2 * (2047 / 2) ** 4, rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.floats(0, 1), st.booleans())
 def test_quantiles(seed, fraction, with_nan):
     labels, image = noise((9, 80), seed)

@@ -165,14 +165,14 @@ def noise(draw, min_dims, max_dims, max_side):
     return labels.astype(draw(st.sampled_from(["u1", "i4", "i8"])))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(noise(2, 2, 9))
 def test_noise(labels):
     if labels.any():
         check_against_skimage(labels)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(noise(3, 3, 6))
 def test_noise_in_three_dimensions(labels):
     if labels.any():
@@ -211,7 +211,7 @@ def euler_of_closed_boxes(inside, split_corners=False):
     return number
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(noise(2, 3, 5))
 def test_euler_numbers_in_any_connectivity(labels):
     names = [f"euler_number_{k}" for k in range(1, labels.ndim + 1)]
@@ -319,7 +319,7 @@ def test_turns_and_permutations_change_nothing(turn):
 
 
 @pytest.mark.parametrize("ndim", [2, 3])
-def test_threads_change_nothing(ndim, restore_threads):
+def test_threads_change_nothing(ndim):
     labels, image = blobs(ndim, {2: 700, 3: 64}[ndim], seed=5)
     properties = table_of(labels[:9, :9], image[:9, :9]).properties
     names, tables = [name for name in properties if name not in HULLS], []

@@ -7,15 +7,13 @@ from hypothesis import strategies as st
 
 import conncomp
 from changing_memory import written_by_another_thread
-from conncomp import _arrays
 from conncomp.components.columns.properties import PROPERTIES
 from conncomp.kernels.cuda import workspace
 from conncomp.kernels.cuda.components import configurations, measures, moments
 from conncomp.kernels.cuda.components.runs import find_runs
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import place_on_host
 
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 LAZY = [name for name, entry in PROPERTIES.items() if entry.is_lazy]
 # Sums of floating-point numbers, in any order; roots and powers, and roots of what may be 0, as
 # variances along three axes. All others are the same to the bit.
@@ -24,9 +22,7 @@ POWERS = ("moments_normalized", "moments_hu")
 ROOTS = ("axis_major", "axis_minor", "inertia_tensor_eigvals")
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, ())
+cupy = pytest.fixture(place_on_host)
 
 
 def check(cupy, labels, image=None, properties="all", **options):
@@ -67,7 +63,6 @@ def blobs(seed, shape, most=6, dtype="i4"):
     return labels.astype(dtype), generator.random(shape) + 0.5
 
 
-@host
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 @pytest.mark.parametrize("shape", [(21, 70), (5, 6, 40), (2, 3, 2, 5), (90,), (1, 7), (2, 1, 5)])
 def test_all_columns(cupy, shape, dtype):
@@ -77,7 +72,6 @@ def test_all_columns(cupy, shape, dtype):
     assert {*there.properties} == {*names}
 
 
-@host
 @pytest.mark.parametrize("background", [0, -1, None])
 @pytest.mark.parametrize("axes", [0, 1])
 def test_items_backgrounds_and_spacing(cupy, background, axes):
@@ -87,10 +81,7 @@ def test_items_backgrounds_and_spacing(cupy, background, axes):
     check(cupy, labels, np.stack([image, image * 2], axis=-1), **options)
 
 
-@host
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32), st.sampled_from([(7, 66), (33, 3), (5, 4, 35)]))
 def test_noise(cupy, seed, shape):
     generator = np.random.default_rng(seed)
@@ -101,7 +92,6 @@ def test_noise(cupy, seed, shape):
     check(cupy, labels, image, [*names, *["perimeter", "moments_hu"][: 2 * (len(shape) == 2)]])
 
 
-@host
 @pytest.mark.parametrize("shape", [(7, 66), (4, 3, 35)])
 def test_one_noise(cupy, shape):
     labels, image = blobs(3, shape)
@@ -109,7 +99,6 @@ def test_one_noise(cupy, shape):
     check(cupy, labels, image, [*names, *["perimeter"] * (len(shape) == 2)])
 
 
-@host
 def test_moments_of_more_than_64_bits(cupy):
     labels = np.zeros((3, 1 << 15), np.int32)
     labels[[0, 2], [0, -1]] = 1
@@ -117,7 +106,6 @@ def test_moments_of_more_than_64_bits(cupy):
     check(cupy, labels, properties=["moments", "moments_central", "moments_normalized"])
 
 
-@host
 @pytest.mark.parametrize("shape", [(21, 70), (6, 5, 41), (3, 130)])
 def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
     """Other labels, images and numbers of components, by recorded launches."""
@@ -140,7 +128,6 @@ def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
     assert set(kept._calls) == launches
 
 
-@host
 def test_labels_that_begin_anywhere(cupy):
     labels, _ = blobs(2, (7, 70))
     placed = cupy.asarray(np.concatenate([[9], labels.ravel()]).astype(np.int32))
@@ -149,7 +136,6 @@ def test_labels_that_begin_anywhere(cupy):
     np.testing.assert_array_equal(found["moments"].get(), expected["moments"])
 
 
-@host
 def test_quantiles(cupy):
     labels, image = blobs(5, (40, 50), most=30)
     names = [f"intensity_quantile-{fraction}" for fraction in (0, 0.1, 0.5, 0.77, 1)]
@@ -159,14 +145,12 @@ def test_quantiles(cupy):
     check(cupy, labels, np.stack([image, -image], axis=-1), [*names, "intensity_median"])
 
 
-@host
 def test_no_components(cupy):
     for shape in ((4, 5), (0, 3), (2, 0, 3)):
         names = check(cupy, np.zeros(shape, np.int32), np.zeros(shape))
         assert "moments" in names
 
 
-@host
 @pytest.mark.parametrize("shape", [(21, 70), (4, 5, 40), (3, 9, 11)])
 def test_columns_of_arrays(cupy, shape):
     labels, image = blobs(6, shape, most=9)
@@ -183,7 +167,6 @@ def test_columns_of_arrays(cupy, shape):
             np.testing.assert_array_equal(entry, wanted, strict=name != "slice", err_msg=name)
 
 
-@host
 def test_runs_that_lie_elsewhere_are_of_nothing():
     """What labels that change meanwhile may leave in memory (contract 5)."""
     entries = np.array([7 << 5 | 1, 2 << 5 | 2, 2**64 - 1, 95 << 5 | 6, 89 << 5], np.uint64)
@@ -193,7 +176,6 @@ def test_runs_that_lie_elsewhere_are_of_nothing():
         assert [len(runs.indices(row)) for row in range(len(ends))] == wanted
 
 
-@host
 def test_components_too_large_for_128_bits(cupy, monkeypatch):
     from conncomp.components.columns import accumulators
 
@@ -218,7 +200,6 @@ def measure_all(gpu, labels, image):
     )
 
 
-@host
 @pytest.mark.parametrize("shape", [(30, 70), (6, 7, 40)])
 def test_labels_that_change_meanwhile(shape):
     """Labels beyond all rows are not looked up (contract 5)."""

@@ -34,7 +34,6 @@ def problems(draw, most_dims=4):
     return labels, background, options
 
 
-@settings(max_examples=100)
 @given(problems(), st.lists(st.sampled_from([0.3, 1, 4.5]), min_size=4, max_size=4))
 def test_contacts(problem, spacing):
     labels, background, options = problem
@@ -140,7 +139,7 @@ def test_areas_against_cc3d():
         assert ours == {pair: pytest.approx(area, rel=1e-5) for pair, area in theirs.items()}
 
 
-def test_same_for_any_number_of_threads(restore_threads):
+def test_same_for_any_number_of_threads():
     labels = cells((300, 400), 2000)
     noise = np.random.default_rng(2).integers(0, 5000, (70, 60, 50))
     for array in (labels, noise):

@@ -8,9 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from conncomp.kernels.cuda.components import distinct as driver
 from conncomp.kernels.cuda.components.rows import FACTOR
-from host_cuda.host_gpu import AVAILABLE, HostGpu
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+from host_cuda.host_gpu import HostGpu
 
 DTYPES = ["i4", "u4", "i8", "u8"]
 SEVERAL = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -46,14 +44,12 @@ def arrays(draw):
     return np.repeat(values, draw(st.integers(1, 70)))
 
 
-@host
 @SEVERAL
 @given(labels=arrays(), seed=st.integers(0, 9))
 def test_labels_of_all_sizes(labels, seed):
     check(labels, seed=seed)
 
 
-@host
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("values", [2, 40, 3000])
 def test_many_labels(dtype, values):
@@ -70,26 +66,22 @@ def colliding(count, bits, factor=FACTOR):
     return (products * np.uint64(inverse)).view(np.int64)
 
 
-@host
 @pytest.mark.parametrize(("count", "fits"), [(100, True), (129, True), (130, False), (500, False)])
 def test_labels_with_one_slot(count, fits):
     """The first label needs none, and 128 find one."""
     check(np.tile(colliding(count, 12), 40), bits=12, fits=fits)
 
 
-@host
 def test_labels_with_one_slot_of_the_usual_factor():
     """A file may have them, but does not know the factor of this process."""
     check(np.tile(colliding(500, 12, factor=0x9E3779B97F4A7C15), 40), bits=12)
 
 
-@host
 @pytest.mark.parametrize("bits", [1, 3])
 def test_more_labels_than_slots(bits):
     check(np.random.default_rng(0).integers(0, 600, 20_000), bits=bits, fits=False)
 
 
-@host
 def test_each_label_once():
     check(np.arange(10**5)[::-1] * 10**12, bits=15, fits=False)
 

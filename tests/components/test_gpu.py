@@ -15,17 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import conncomp
-from conncomp import _arrays
-from conncomp.components import _labels, selection, sizes
+from conncomp.components import _labels
 from conncomp.kernels.cuda.components import shapes, tables
 from conncomp.kernels.cuda.components.rows import extent_of
 from conncomp.kernels.cuda.components.runs import find_runs
 from conncomp.kernels.cuda.launcher import launch
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import HostCuPyGpu, check_functions, place_on, place_on_host
 from stand_in import Array
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 def columns_of(measured):
@@ -87,10 +84,7 @@ CASES = [(name, background) for name in HARD_LABELS for background in (0, None)]
 CASES += [(name, -1) for name in HARD_ROOTS]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection))
+cupy = pytest.fixture(place_on_host)
 
 
 def in_tuple(result):
@@ -106,13 +100,11 @@ def hard_labels(name):
     return (HARD_LABELS | HARD_ROOTS)[name]
 
 
-@host
 @pytest.mark.parametrize(("name", "background"), CASES)
 def test_hard_labels(cupy, name, background):
     check(cupy, hard_labels(name), background)
 
 
-@host
 @given(
     labels=hnp.arrays(
         st.sampled_from(DTYPES),
@@ -133,14 +125,12 @@ def layouts(labels):
     return [labels.T, labels[::-2, ::3], labels[:1], labels[5:5]]
 
 
-@host
 def test_layouts(cupy):
     for labels in layouts(HARD_LABELS["noise"]):
         for batch_axes in (0, 1):
             check(cupy, labels, 0, Array(labels), batch_axes=batch_axes)
 
 
-@host
 @pytest.mark.parametrize("name", ["noise in 3-D", "noise in 7-D", "noise in rows of three"])
 @pytest.mark.parametrize("batch_axes", [1, 2, 6])
 def test_items(cupy, name, batch_axes):
@@ -150,14 +140,12 @@ def test_items(cupy, name, batch_axes):
             check(cupy, labels, background, batch_axes=batch_axes)
 
 
-@host
 def test_items_together_need_64_bits(cupy, monkeypatch):
     monkeypatch.setattr(_labels, "INT32_MAX", 150)
     check(cupy, HARD_LABELS["noise in 4-D"], 0, batch_axes=1)
     assert conncomp.sort_by_size(np.ones((200, 1, 1), np.int32), batch_axes=1).dtype == np.int32
 
 
-@host
 def test_scalar(cupy):
     scalar = np.array(3)
     check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics", "no moments", "spans"})
@@ -166,7 +154,6 @@ def test_scalar(cupy):
             function(cupy.asarray(scalar))
 
 
-@host
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", ["noise", "labels"])
 def test_interleavings(cupy, monkeypatch, name, seed):
@@ -175,7 +162,6 @@ def test_interleavings(cupy, monkeypatch, name, seed):
     check(cupy, hard_labels(name), 0, functions=["sizes", "statistics", "members"])
 
 
-@host
 @pytest.mark.parametrize("part", [1, 64, 1000, 5000, 6000])
 @pytest.mark.parametrize("background", [0, None])
 def test_members_by_parts(part, background):
@@ -189,7 +175,6 @@ def test_members_by_parts(part, background):
         np.testing.assert_array_equal(on_device, in_memory)
 
 
-@host
 def test_sums_of_products_have_128_bits():
     gpu, labels = HostGpu(), np.ones(70, np.int32)
     runs = find_runs(gpu, labels, 0, 2, 70)
@@ -217,7 +202,6 @@ class Foreign:
         raise AssertionError("CuPy reads it")
 
 
-@host
 def test_other_libraries(cupy, monkeypatch):
     streams = []
 

@@ -12,26 +12,18 @@ from hypothesis import strategies as st
 
 import conncomp
 from changing_memory import ChangingGpu, change_between_launches, written_by_another_thread
-from conncomp import _arrays
-from conncomp.components import _labels
 from conncomp.components._labels import check_items
 from conncomp.components.columns import measuring
 from conncomp.components.columns.intensities import check_image
 from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.runs import find_runs
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HostCuPyGpu, place_on, place_on_host
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 # Each pair of types is compiled: of labels, and of images.
 PAIRS = [("i4", "?"), ("i4", "f2"), ("i8", "f8"), ("i8", "i8")]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels,))
+cupy = pytest.fixture(place_on_host)
 
 
 def check(cupy, labels, image, placed=None, **options):
@@ -79,10 +71,7 @@ def labelled_images(draw):
     return labels.astype(index), image_of(random, shape, np.dtype(dtype))
 
 
-@host
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(labelled_images(), st.sampled_from([0, None]), st.integers(0, 3), st.booleans())
 def test_equals_the_cpu(cupy, case, background, axes, spaced):
     labels, image = case
@@ -98,7 +87,6 @@ def noise(shape, index="i4", dtype="f4"):
     return labels.astype(index), image_of(random, shape, np.dtype(dtype))
 
 
-@host
 @pytest.mark.parametrize("seed", range(3))
 def test_interleavings(cupy, monkeypatch, seed):
     gpu = HostCuPyGpu(cupy, seed=seed, multiprocessors=1, resident_threads=512)
@@ -108,27 +96,23 @@ def test_interleavings(cupy, monkeypatch, seed):
     check(cupy, labels.T, image.T, (cupy.asarray(labels).T, cupy.asarray(image).T))
 
 
-@host
 def test_many_axes(cupy):
     """More sums than a warp has lanes."""
     check(cupy, *noise((2,) * 5 + (1,) * 28 + (3, 2)))
 
 
-@host
 def test_roots(cupy):
     image = noise((40, 60))[1]
     roots = conncomp.label(image > 0, connectivity=1, numbering="roots")
     check(cupy, roots, image, background=-1)
 
 
-@host
 def test_sums_that_do_not_fit(cupy):
     labels, image = cupy.asarray(np.array([1, 1])), cupy.asarray(np.array([2**63 - 1, 1]))
     with pytest.raises(OverflowError, match="image, of int64"):
         conncomp.component_statistics(labels, image, background=0)
 
 
-@host
 def test_means_of_sums_that_are_infinite(cupy):
     image = np.random.default_rng(6).uniform(2.0**1023, np.finfo(float).max, (30, 40))
     labels = np.repeat([1, 2, 3], 10)[:, np.newaxis] * np.ones((1, 40), int)
@@ -140,7 +124,6 @@ def test_means_of_sums_that_are_infinite(cupy):
     assert np.isfinite(statistics.means.get()).all()
 
 
-@host
 def test_principal_axes_and_tables(cupy):
     labels = noise((20, 21))[0]
     on_device = conncomp.component_statistics(cupy.asarray(labels), surfaces=True)
@@ -185,7 +168,6 @@ def measure(gpu, labels, image, known):
     count_faces(*task, SHAPE, rows, np.zeros((len(rows), 2), np.int64))
 
 
-@host
 @pytest.mark.parametrize("during", [False, True])
 def test_labels_that_change(during):
     """Any answer, but no access out of bounds, which AddressSanitizer finds."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import ndimage
@@ -34,7 +34,6 @@ def filled_by_scipy(labels, background, connectivity, max_size):
     return result
 
 
-@settings(max_examples=100)
 @given(hnp.arrays(bool, SHAPES), st.data())
 def test_masks(mask, data):
     connectivity = data.draw(st.integers(1, mask.ndim) | st.none())
@@ -51,7 +50,6 @@ def test_masks(mask, data):
         np.testing.assert_array_equal(together[item], conncomp.fill_holes(mask[item]))
 
 
-@settings(max_examples=100)
 @given(
     hnp.arrays(st.sampled_from(["u1", "i4", "i8", ">i2"]), SHAPES, elements=st.integers(0, 3)),
     st.data(),
@@ -75,7 +73,7 @@ def test_labels(labels, data):
         np.testing.assert_array_equal(together[item], alone)
 
 
-def test_rings(restore_threads):
+def test_rings():
     """Rings of several labels, large enough for several threads."""
     rows, columns = np.indices((400, 300))
     distance = np.hypot(rows % 50 - 25, columns % 50 - 25).astype(int)

@@ -73,7 +73,7 @@ def assert_close(value, exact, magnitude):
         np.testing.assert_array_equal(value, exact)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(labelled_images())
 def test_intensities(case):
     labels, image, background, axes = case
@@ -177,7 +177,7 @@ def test_numbers_that_are_not_finite():
 
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i2", "i4", "u8", "f4", "f8"])
-def test_threads_and_roots(dtype, restore_threads):
+def test_threads_and_roots(dtype):
     """Bits are those of one thread, and of labels far apart."""
     random = np.random.default_rng(2)
     mask = random.random((50, 90, 100)) < 0.4
@@ -272,7 +272,7 @@ def test_images_that_are_not_asked_for_or_empty():
     assert conncomp.component_statistics([[1, 1, 1]], image).sums.tolist() == [6]
 
 
-def test_values_that_another_thread_changes(restore_threads):
+def test_values_that_another_thread_changes():
     """What a call returns is then undefined; it ends, and the next one is right."""
     conncomp.set_num_threads(2)
     random = np.random.default_rng(3)

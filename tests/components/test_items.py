@@ -116,7 +116,6 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-@settings(max_examples=100)
 @given(batch=batches())
 def test_selection(name, batch):
     labels, background, axes = batch
@@ -125,7 +124,6 @@ def test_selection(name, batch):
     np.testing.assert_array_equal(together, expected, strict=True)
 
 
-@settings(max_examples=100)
 @given(batches())
 def test_colours(batch):
     labels, background, axes = batch
@@ -217,7 +215,7 @@ def test_items_together_need_64_bits(monkeypatch, dtype):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_labels_of_many_images(restore_threads, threads):
+def test_labels_of_many_images(threads):
     conncomp.set_num_threads(threads)
     images = np.random.default_rng(1).random((300, 20, 30)) < 0.5
     labels = np.stack([conncomp.label(image) for image in images])

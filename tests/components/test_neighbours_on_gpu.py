@@ -14,18 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import conncomp
-from conncomp import _arrays
-from conncomp.components import _labels, renumbering, selection, sizes, touching
+from conncomp.components import touching
 from conncomp.components.touching import contact_steps
-from conncomp.graph import graph
-from conncomp.grid import answers, array
 from conncomp.kernels.cuda.components import contacts as driver
 from conncomp.kernels.neighbourhood import Neighbourhood
 from contacts_reference import check_contacts, contacts_by_loops
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import check_functions, place_on_host
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 FUNCTIONS = {
     "contacts": lambda *a, **k: astuple(conncomp.contacts(*a, spacing=0.3, **k)),
@@ -41,11 +36,7 @@ FUNCTIONS = {
 MASKED = ("filled", "filled, by faces", "of some sizes", "of other sizes")
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    users = _labels, array, graph, renumbering, answers, selection, sizes, touching
-    return place_on_host(monkeypatch, _arrays, users)
+cupy = pytest.fixture(place_on_host)
 
 
 def compare(cupy, labels, functions, **options):
@@ -60,7 +51,6 @@ LABELS = hnp.arrays(
 ONCE = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@host
 @ONCE
 @given(labels=LABELS, background=st.sampled_from([0, -1, None]), batch_axes=st.integers(0, 3))
 def test_equals_the_cpu(cupy, labels, background, batch_axes):
@@ -70,14 +60,12 @@ def test_equals_the_cpu(cupy, labels, background, batch_axes):
     compare(cupy, labels, FUNCTIONS, background=background, batch_axes=axes)
 
 
-@host
 @ONCE
 @given(labels=LABELS, batch_axes=st.integers(0, 3))
 def test_masks(cupy, labels, batch_axes):
     compare(cupy, labels > 2, MASKED, batch_axes=min(batch_axes, labels.ndim - 1))
 
 
-@host
 @ONCE
 @given(labels=LABELS)
 def test_graph_and_walk(cupy, labels):
@@ -98,7 +86,6 @@ def test_graph_and_walk(cupy, labels):
             component.crop(labels)
 
 
-@host
 def test_contacts_along_axes_of_length_1_to_3(cupy):
     for labels, options in lattices_of_few():
         in_memory, on_device = (
@@ -120,7 +107,6 @@ def lattices_of_few():
                 yield labels, {"periodic": periodic}
 
 
-@host
 @pytest.mark.parametrize("scale", [1, 10**9, -(10**15)])
 def test_labels_of_any_size(cupy, scale):
     labels = np.random.default_rng(0).integers(0, 40, (6, 30)) * scale
@@ -129,7 +115,6 @@ def test_labels_of_any_size(cupy, scale):
 
 
 @pytest.mark.soak
-@host
 @pytest.mark.parametrize("bits", [3, 14])
 @pytest.mark.parametrize(("shape", "values"), [((30, 40), 5), ((5, 8, 20), 700)])
 def test_tables_grow(bits, shape, values):

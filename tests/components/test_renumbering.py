@@ -80,7 +80,7 @@ def test_items(labels, background, batch_axes):
 
 
 @pytest.mark.parametrize("scale", [1, 3, 10**9, -(10**15)])
-def test_large_arrays(restore_threads, scale):
+def test_large_arrays(scale):
     """Few labels and many, in several threads, in a table or hashed."""
     rng = np.random.default_rng(3)
     for labels in (rng.integers(0, 50, (600, 700)), np.repeat(rng.permutation(80_000), 5)):

@@ -6,24 +6,21 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from conncomp import _arrays, _cuda_arrays, component_statistics, label
-from conncomp.components import _labels
+from conncomp import _cuda_arrays, component_statistics, label
 from conncomp.components.columns import measuring
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.components import measures, runs
 from conncomp.kernels.cuda.launcher import PER_THREAD
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 SHAPE = 5, 24, 33
 
 
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
-    return place_on_host(monkeypatch, _arrays, (_labels,))
+    return place_on_host(monkeypatch)
 
 
 def batch(seed, shape=SHAPE, dtype=np.int32):

@@ -28,7 +28,7 @@ def faces_of(item, label):
     return [np.count_nonzero(np.diff(inside, axis=k)) for k in range(item.ndim)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(LABELS, st.sampled_from([0, None]), st.integers(0, 3), st.booleans())
 def test_faces(labels, background, axes, far_apart):
     labels = labels.astype(int) * 1000 if far_apart else labels
@@ -52,7 +52,6 @@ def test_surfaces_of_a_box():
     assert statistics.surface_areas.tolist() == [2 * (1.5 * 7 + 4 * 7 + 4 * 1.5)]
 
 
-@settings(max_examples=100, deadline=None)
 @given(LABELS, st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=4), st.integers(0, 1))
 def test_spacing(labels, lengths, axes):
     axes = min(axes, labels.ndim - 1)

@@ -25,7 +25,7 @@ def all_corners(points):
     return midpoints[ConvexHull(midpoints).vertices]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 40))
 def test_elements_between_others_are_no_corners(seed, count):
     generator = np.random.default_rng(seed)
@@ -36,7 +36,7 @@ def test_elements_between_others_are_no_corners(seed, count):
     assert {*map(tuple, found)} == {*map(tuple, wanted)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 300), st.sampled_from([1, 7, 1 << 20]))
 def test_largest_distance(seed, count, block):
     points = np.random.default_rng(seed).integers(0, 50, (count, 3)).astype(float)

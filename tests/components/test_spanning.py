@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp import _arrays
-from conncomp.grid import answers, array, wrapping
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
 
@@ -59,9 +56,8 @@ def test_errors():
         conncomp.percolates(np.ones((2, 2)), 0.5)
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_percolates_where_the_image_lies(monkeypatch):
-    cupy = place_on_host(monkeypatch, _arrays, [array, wrapping, answers])
+    cupy = place_on_host(monkeypatch)
     random = np.random.default_rng(0)
     for image in (random.random((2, 9, 7)) < 0.4, np.zeros((3, 4), bool), np.eye(5, dtype=bool)):
         for axis in range(image.ndim):

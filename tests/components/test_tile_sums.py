@@ -8,21 +8,17 @@ import pytest
 
 import conncomp
 from changing_memory import written_by_another_thread
-from conncomp import _arrays
 from conncomp.components.columns.properties import OF_SUMS, PROPERTIES
 from conncomp.kernels.cuda.components import measures, tile_sums
 from conncomp.kernels.cuda.launcher import COUNT
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import place_on_host
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 NEAR = "intensity_std", "axis", "inertia_tensor_eigvals"
 SHAPES = [(90, 300), (66, 131), (20, 40, 37)]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, ())
+cupy = pytest.fixture(place_on_host)
 
 
 def few(seed, shape, rows, dtype=np.int32):

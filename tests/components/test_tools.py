@@ -83,7 +83,7 @@ def test_statistics(labels, background):
         assert np.count_nonzero(box == statistics.labels[i]) == len(at)
 
 
-def test_statistics_against_others(restore_threads):
+def test_statistics_against_others():
     volume = np.random.default_rng(0).random((60, 70, 80)) < 0.2
     labels = conncomp.label(volume, connectivity=1)
     statistics = conncomp.component_statistics(labels)

@@ -48,7 +48,7 @@ def statistics_of(labels, background):
     return columns
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rows_of_labels(), st.sampled_from([0, None]), st.booleans())
 def test_statistics(labels, background, moments):
     statistics = conncomp.component_statistics(labels, moments=moments, background=background)
@@ -60,7 +60,7 @@ def test_statistics(labels, background, moments):
             np.testing.assert_array_equal(measured, column)
 
 
-def test_large_arrays_in_parts(restore_threads):
+def test_large_arrays_in_parts():
     """Parts of threads join in the middle of components, and labels far apart are ranked."""
     image = np.random.default_rng(0).random((50, 90, 100)) < 0.4
     labels = conncomp.label(image, connectivity=1)
@@ -79,7 +79,7 @@ def test_large_arrays_in_parts(restore_threads):
 
 @pytest.mark.parametrize("shape", [(2, 120, 301), (300, 301), (90_001,)])
 @pytest.mark.parametrize("others", [0, 1, 2000])
-def test_points_of_which_some_have_more_elements(shape, others, restore_threads):
+def test_points_of_which_some_have_more_elements(shape, others):
     """Most labels, or all, are one element, which no sums are made of; some have another one."""
     random = np.random.default_rng(others)
     labels = np.zeros(np.prod(shape), np.int32)
@@ -118,7 +118,7 @@ def test_moments_that_are_left_out():
         assert without.moments.shape == (0, *plain.moments.shape[1:])
 
 
-def test_labels_that_another_thread_changes(restore_threads):
+def test_labels_that_another_thread_changes():
     """What a call returns is then undefined; it ends, and the next one is right."""
     conncomp.set_num_threads(2)
     random = np.random.default_rng(3)

@@ -68,7 +68,7 @@ def test_round_trip(tmp_path, suffix, array):
     ),
     fortran=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_round_trip_of_any_array(tmp_path_factory, suffix, array, fortran):
     path = tmp_path_factory.mktemp("any") / f"image{suffix}"
     array = np.asarray(array, order="F" if fortran else "C")
@@ -280,7 +280,7 @@ def test_a_checksum_that_is_wrong(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".tif", ".png"])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damaged_files_give_an_array_or_a_value_error(tmp_path_factory, well_behaved, suffix, data):
     path = tmp_path_factory.mktemp("damaged") / f"a{suffix}"
     write_image(path, np.arange(200).reshape(10, 20))

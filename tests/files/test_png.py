@@ -69,7 +69,7 @@ def image_of(seed, shape, dtype):
 
 
 @pytest.mark.parametrize("unpacker", [zlib, None])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32),
     st.lists(st.integers(0, 4), min_size=1, max_size=12),

@@ -8,7 +8,6 @@ Targets of calls are in files of their own.
 import contextlib
 import inspect
 import io
-import os
 import re
 import warnings
 from operator import attrgetter
@@ -168,7 +167,7 @@ def command(choices):
     if choices.flag():
         at = choices.below(256)
         content = content[: at + 1] + choices.remaining() + content[at + 1 :]
-    with files.in_a_folder(names, content) as path, _inside(path.parent):
+    with files.in_a_folder(names, content) as path, contextlib.chdir(path.parent):
         shown, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):
             try:
@@ -319,13 +318,3 @@ TARGETS = {
     **named(observables, "observables"),
     **named(analysis, "analysis"),
 }
-
-
-@contextlib.contextmanager
-def _inside(folder):
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)

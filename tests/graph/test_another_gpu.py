@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, _arrays, minimum_spanning_forest, spanning_forest
-from conncomp.graph import forests, labelling
-from conncomp.graph import graph as graph_module
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_elsewhere
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 MATRIX = np.array([[0, 5, 1, 0], [5, 0, 2, 0], [1, 2, 0, 0], [0, 0, 0, 0]], np.float32)
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    return place_elsewhere(monkeypatch, _arrays, [forests, labelling, graph_module])
+cupy = pytest.fixture(place_elsewhere)
 
 
 def test_dense_matrices(cupy):

@@ -219,7 +219,6 @@ SYMMETRIC = {
     ("name", "symmetric"),
     [case for case in product(LARGE, (False, True)) if SOAK or SYMMETRIC[case[0]] == case[1]],
 )
-@pytest.mark.usefixtures("restore_threads")
 def test_large_graphs_equal_scipy(name, symmetric):
     src, dst = large_graph(name)
     if symmetric:

@@ -54,7 +54,7 @@ def edited_graphs(draw):
 
 
 @given(graph=edited_graphs())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_igraph_in_memory_is_its_list_of_edges(graph):
     made = Graph.from_igraph(graph)
     expected = arcs_of_edges(graph.get_edgelist(), graph.is_directed())
@@ -155,7 +155,6 @@ def test_igraph_that_another_thread_changes():
 
 
 @given(data=st.data(), directed=st.booleans())
-@settings(max_examples=100, deadline=None)
 def test_rustworkx_numbers_the_nodes_that_are_left(data, directed):
     n = data.draw(st.integers(0, 9))
     vertex = st.integers(0, max(n - 1, 0))

@@ -25,7 +25,6 @@ CASES = [
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
-@pytest.mark.usefixtures("restore_threads")
 def test_hard_graphs(algorithm, options, form):
     for threads, name in product((1, 2), HARD_GRAPHS):
         conncomp.set_num_threads(threads)
@@ -77,7 +76,6 @@ def large_graphs(directed):
 @pytest.mark.soak(gate="values")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
-@pytest.mark.usefixtures("restore_threads")
 def test_threads_agree(algorithm, options, directed):
     for arcs, rows, expected in large_graphs(directed):
         for threads, graph in product((1, 2, 3, 4), (arcs, rows)):
@@ -87,7 +85,6 @@ def test_threads_agree(algorithm, options, directed):
             np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.usefixtures("restore_threads")
 def test_arcs_that_are_hardly_enough_for_two_threads():
     """What is shared out to two threads is united as it must be by two."""
     src, dst, n = random(100_000, 2 * 65536 - 1, seed=13)

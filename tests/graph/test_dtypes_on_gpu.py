@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from conncomp import Graph, _arrays, connected_components
-from conncomp.graph import graph as graph_module
-from conncomp.graph import labelling, repeated
+from conncomp import Graph, connected_components
 from host_cupy import HOST_AND_GPU, cupy_of
 
 GRAPH = Graph.from_edges([4, 1, 3], [3, 4, 1], num_vertices=120)
@@ -14,7 +12,7 @@ DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
 @pytest.fixture(params=HOST_AND_GPU)
 def cupy(request, monkeypatch):
-    return cupy_of(request.param, monkeypatch, _arrays, [labelling, graph_module, repeated])
+    return cupy_of(request.param, monkeypatch)
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "smallest"])

@@ -23,9 +23,7 @@ from conncomp.kernels.cuda.launcher import recorded_launches
 from dealt import SOAK, examples
 from forest_reference import ends_of, forest_by_kruskal
 from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, grid, line, make, random, shuffled, star
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+from host_cuda.host_gpu import SANITIZER, HostGpu
 
 DTYPES = ["?", "i1", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 
@@ -51,7 +49,7 @@ KINDS = ["equal", "few", "few, wide", "both ways", "wide", "any"]
 
 
 @pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
-def _threads(request, restore_threads):
+def _threads(request):
     set_num_threads(request.param)
 
 
@@ -112,7 +110,6 @@ LISTS = {  # so long that two threads share the work
 
 @pytest.mark.parametrize("order", ["any", "sources"])
 @pytest.mark.parametrize("kind", LISTS)
-@pytest.mark.usefixtures("restore_threads")
 def test_long_lists_on_several_threads(kind, order):
     """Where two threads share the work, the forest is that of one thread, bit by bit."""
     src, dst, n = LISTS[kind]()
@@ -126,7 +123,6 @@ def test_long_lists_on_several_threads(kind, order):
         np.testing.assert_array_equal(spanning_forest(graph), expected)
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("form", FORMS)
 def test_large_graphs_do_not_depend_on_threads(form):
     graph = from_arcs(*random(3_000, 300_000, 8), form)
@@ -272,7 +268,6 @@ def find_on_host(graph, weights=None, **options):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HARD_GRAPHS)
 def test_hard_graphs_on_gpu(name, form):
@@ -286,7 +281,6 @@ def test_hard_graphs_on_gpu(name, form):
         check_forest(graph, find_on_host(graph, weights, seed=seed), weights)
 
 
-@host
 @pytest.mark.parametrize("form", FORMS)
 def test_index_types_on_gpu(form):
     for name in ("critical", "brooms"):
@@ -297,7 +291,6 @@ def test_index_types_on_gpu(form):
                 check_forest(graph, find_on_host(graph, weights), weights)
 
 
-@host
 @pytest.mark.parametrize("form", FORMS)
 def test_phases(form):
     graph = many_arcs(form, 120)
@@ -323,7 +316,6 @@ LINKING = {
 }
 
 
-@host
 @pytest.mark.parametrize("linking", LINKING.values(), ids=LINKING)
 @pytest.mark.parametrize("form", ["sorted", *FORMS])
 def test_links(form, linking, monkeypatch):
@@ -338,7 +330,6 @@ def test_links(form, linking, monkeypatch):
         check_forest(graph, find_on_host(graph, seed=seed))
 
 
-@host
 @pytest.mark.parametrize("seed", range(4))
 def test_links_that_give_way(seed):
     """Edges that blocks see in any order, some of them into one tree."""
@@ -350,7 +341,6 @@ def test_links_that_give_way(seed):
     check_forest(graph, find_on_host(graph, seed=seed, workers=4))
 
 
-@host
 def test_a_long_way_along_links():
     """The edge that closes a ring is listed, and all links with it."""
     n = 1000
@@ -360,7 +350,6 @@ def test_a_long_way_along_links():
         check_forest(graph, find_on_host(graph))
 
 
-@host
 def test_a_tree_that_many_edges_lead_to():
     """It need not choose an edge, whatever the number of blocks that agree on it."""
     graph = generate.barabasi_albert(1500, 6, shuffle=True)
@@ -369,7 +358,6 @@ def test_a_tree_that_many_edges_lead_to():
         check_forest(graph, find_on_host(graph, weights, seed=seed), weights)
 
 
-@host
 def test_lists_of_many_edges():
     """Of which some lower keys first, by several blocks; at last one goes on alone."""
     src, dst, n = random(12_000, 20_000, 4)
@@ -380,7 +368,6 @@ def test_lists_of_many_edges():
 
 
 @pytest.mark.soak
-@host
 @pytest.mark.parametrize("rows", ["sorted", "in any order"])
 def test_rows_from_both_ends(rows):
     """Rows that are sorted begin with the smallest neighbour, or a loop; others may not."""
@@ -404,7 +391,6 @@ def sorted_rows(graph, within=None):
     return Graph._of_checked(graph.num_vertices, csr=csr, symmetric=True)
 
 
-@host
 def test_hubs():
     """Rows that are too long to be looked through first, by weight."""
     n = 5000
@@ -419,7 +405,6 @@ def test_hubs():
         check_forest(graph, find_on_host(graph, weights), weights)
 
 
-@host
 def test_hubs_outside_the_giant():
     """Of two components, the smaller one has a hub, and what is above the limit is outside."""
     draw = np.random.default_rng(2)
@@ -434,7 +419,6 @@ def test_hubs_outside_the_giant():
         check_forest(graph, find_on_host(graph, weights), weights)
 
 
-@host
 @pytest.mark.parametrize("seed", range(3))
 def test_long_rows_outside_the_giant(seed):
     """Of many edges of equal weight into the giant the least one of each tree is of use."""
@@ -454,7 +438,6 @@ def test_long_rows_outside_the_giant(seed):
     check_forest(graph, find_on_host(graph, seed=seed))
 
 
-@host
 def test_small_forests_keep_little_memory():
     src, dst = np.triu_indices(20, 1)
     graph = sorted_rows(from_arcs(src, dst, 900, "both ends"))
@@ -465,7 +448,6 @@ def test_small_forests_keep_little_memory():
     assert len(find_on_host(sorted_rows(from_arcs(path, path + 1, 51, "both ends")))) == 50
 
 
-@host
 def test_symmetric_but_for_multiplicities():
     indptr, indices = np.array([0, 5, 6]), np.array([1, 1, 1, 1, 1, 0], np.int32)
     graph = Graph._of_checked(2, csr=(indptr, indices), symmetric=True)
@@ -473,7 +455,6 @@ def test_symmetric_but_for_multiplicities():
     assert find_on_host(graph, [5, 4, 3, 2, 2, 1]).tolist() == [5]
 
 
-@host
 def test_changing_weights_on_gpu():
     graph = many_arcs("both ends", 300)
     draw = np.random.default_rng(1)

@@ -31,10 +31,9 @@ from hard_graphs import (
     shuffled,
     star,
 )
-from host_cuda.host_gpu import AVAILABLE, HostGpu, interleavings
+from host_cuda.host_gpu import HostGpu, interleavings
 from reference import components_by_search, consecutive
 
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 ON_GPU = ALGORITHMS["cuda"]
 ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
 ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
@@ -55,7 +54,6 @@ def fill(gpu, algorithm, graph, index=np.int32, **options):
     return roots, int(components[0])
 
 
-@host
 @pytest.mark.parametrize(
     ("algorithm", "options", "graph_and_form"),
     dealt(CASES, product(HARD_GRAPHS, FORMS), forms=len(FORMS)),
@@ -74,7 +72,6 @@ def test_hard_graphs(algorithm, options, graph_and_form):
 
 
 @pytest.mark.soak(gate="pairs")
-@host
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("pointer", [np.int32, np.int64])
@@ -86,7 +83,6 @@ def test_index_types(algorithm, form, vertex, pointer, index):
         np.testing.assert_array_equal(roots, roots_of(graph))
 
 
-@host
 @pytest.mark.parametrize("block", [32, 96, 512])
 @pytest.mark.parametrize(
     ("fill_roots", "sweep"),
@@ -105,7 +101,6 @@ def test_blocks_of_sweeps(fill_roots, sweep, block):
     assert {launch.grid[1] for launch in sweeps} == {block}
 
 
-@host
 @pytest.mark.parametrize("rows", ["cached", "shared", "sorted"])
 def test_rows_of_vertex_propagation(rows):
     """Only sorted ones have a list of vertices, by degree."""
@@ -123,7 +118,6 @@ def test_rows_of_vertex_propagation(rows):
 
 
 @pytest.mark.soak
-@host
 @pytest.mark.parametrize("degree", [2, 4, 12])
 @pytest.mark.parametrize("form", ["rows", "both ends"])
 def test_large_blocks_of_default(form, degree):
@@ -136,7 +130,6 @@ def test_large_blocks_of_default(form, degree):
         np.testing.assert_array_equal(fill(gpu, "auto", graph)[0], expected)
 
 
-@host
 @pytest.mark.parametrize("form", ["rows", "both ends"])
 def test_hubs_of_default(form):
     """Rows so long that blocks share them; the giant is but one of their components."""
@@ -144,7 +137,6 @@ def test_hubs_of_default(form):
     check_default(src, dst, n, form)
 
 
-@host
 @pytest.mark.parametrize("form", ["rows", "both ends"])
 def test_rows_of_any_length_of_default(form):
     """Rows that are a thread's work, a warp's and a block's, several of each."""
@@ -153,13 +145,11 @@ def test_rows_of_any_length_of_default(form):
     check_default(*shuffled(stars, seed=13), form)
 
 
-@host
 def test_a_last_word_of_few_vertices():
     """Of many arcs: there are 32 threads, and AddressSanitizer watches the end of the labels."""
     check_default(*random(1001, 5000, 3), "both ends")
 
 
-@host
 @pytest.mark.parametrize("form", ["rows", "both ends"])
 def test_stages_of_default(form):
     """Whatever word of vertices has the only arcs that are left, hidden behind loops."""
@@ -169,7 +159,6 @@ def test_stages_of_default(form):
         check_default(src, dst, first + 64, form)
 
 
-@host
 @pytest.mark.parametrize("kept", [0.8, 1])
 def test_what_default_postpones(kept, monkeypatch):
     """Rows of at most four arcs, of vertices in no order: a giant, and others of eight vertices."""
@@ -191,7 +180,6 @@ def test_what_default_postpones(kept, monkeypatch):
     assert min(postponed) > n / 8
 
 
-@host
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_lattices_of_default(shuffle, monkeypatch):
     """Two of 12 by 15 by 20, in blocks of shared memory and in an order of their own."""
@@ -225,7 +213,6 @@ def check_default(src, dst, n, form):
         np.testing.assert_array_equal(roots, expected)
 
 
-@host
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("graph", ["none", "one", "isolated", "sparse", "star", "line"])
@@ -239,7 +226,6 @@ def test_numbering(graph, dtype, first):
     assert components[0] == len(np.unique(roots[roots >= 0]))
 
 
-@host
 def test_numbering_over_tiles():
     roots = np.arange(20_000)
     roots[np.random.default_rng(1).random(20_000) < 0.7] = 0
@@ -248,7 +234,6 @@ def test_numbering_over_tiles():
     np.testing.assert_array_equal(labels, consecutive(roots, 0))
 
 
-@host
 @pytest.mark.parametrize("graph", HARD_GRAPHS)
 def test_check_of_good_rows(graph):
     gpu = HostGpu()
@@ -260,7 +245,6 @@ def test_check_of_good_rows(graph):
     assert check_rows(gpu, *twice._parts.csr) == (False, True)
 
 
-@host
 @pytest.mark.parametrize(
     ("indptr", "indices"),
     [
@@ -280,7 +264,6 @@ def test_check_of_bad_rows(indptr, indices):
     assert check_rows(HostGpu(), *arrays).wrong
 
 
-@host
 def test_check_sees_one_missing_arc():
     generator = np.random.default_rng(2)
     src, dst, n = random(300, 9000, 8)
@@ -292,7 +275,6 @@ def test_check_sees_one_missing_arc():
         assert not check_rows(HostGpu(), graph.indptr, graph.indices).symmetric
 
 
-@host
 @pytest.mark.parametrize("form", FORMS)
 def test_list_of_edges(form, monkeypatch):
     edges = random(300, 9000, 8)  # with loops and multiple arcs
@@ -309,7 +291,6 @@ def test_list_of_edges(form, monkeypatch):
     np.testing.assert_array_equal(*(arcs[:, np.lexsort(arcs)] for arcs in (edges_listed, ends)))
 
 
-@host
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_symmetry_to_be_found(algorithm):
     for form in ("rows", "both ends"):
@@ -318,7 +299,6 @@ def test_symmetry_to_be_found(algorithm):
         np.testing.assert_array_equal(roots, roots_of("critical"))
 
 
-@host
 def test_symmetric_rows_are_taken_as_they_are():
     graph = Graph._of_checked(997, csr=make("critical", "both ends")._parts.csr)
     assert rows_from_both_ends(HostGpu(), graph._parts)[1] is graph.indices
@@ -328,7 +308,6 @@ def test_symmetric_rows_are_taken_as_they_are():
     )
 
 
-@host
 @pytest.mark.parametrize("algorithm", ON_GPU)
 @pytest.mark.parametrize("often", [0, 1])
 def test_symmetric_but_for_multiplicities(algorithm, often):
@@ -340,7 +319,6 @@ def test_symmetric_but_for_multiplicities(algorithm, often):
     assert (roots.tolist(), components) == ([0, 0], 1)
 
 
-@host
 def test_path_lengths():
     """A line, each vertex under the one before: without jumps, v is v steps from the root."""
     n = 60
@@ -361,7 +339,6 @@ def test_path_lengths():
             assert walked == 2 * (n - 1) - 1
 
 
-@host
 @pytest.mark.parametrize("jump", ecl.OPTIONS["jump"])
 def test_path_lengths_of_a_star(jump):
     """Every leaf starts under the hub, or else alone, and then the threads of the hub look, too."""

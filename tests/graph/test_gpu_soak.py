@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csgraph
 from conncomp import Graph, Workspace, connected_components
 from conncomp._algorithms import Task
 from conncomp.graph.algorithms import ALGORITHMS
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 
 ON_GPU = ALGORITHMS["cuda"]
 FAST = ("auto", "ecl", "soman")
@@ -75,7 +75,6 @@ def soak(xp, fill, algorithms, count, most_vertices, batches):
             np.testing.assert_array_equal(result, batch.right[numbering], algorithm)
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_a_few_random_graphs():
     gpu, workspace = HostGpu(), Workspace()
 

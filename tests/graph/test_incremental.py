@@ -11,19 +11,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import conncomp
-from conncomp import Graph, IncrementalComponents, Workspace, _arrays
-from conncomp.graph import graph as graph_module
+from conncomp import Graph, IncrementalComponents, Workspace
 from conncomp.graph import incremental
 from conncomp.kernels.cuda.graph import incremental as driver
 from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import place_on_host
 from interrupts import interrupted_after
 from reference import consecutive
 
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-DEVICES = ["cpu", pytest.param("host", marks=host), pytest.param("cuda", marks=pytest.mark.gpu)]
+DEVICES = ["cpu", "host", pytest.param("cuda", marks=pytest.mark.gpu)]
 ON_GPU = DEVICES[1:]
 
 
@@ -50,7 +48,7 @@ def place(request, monkeypatch):
         return Place("cpu")
     if request.param == "cuda":
         return Place("cuda", pytest.importorskip("cupy"))
-    return Place("cuda", place_on_host(monkeypatch, _arrays, [incremental, graph_module]))
+    return Place("cuda", place_on_host(monkeypatch))
 
 
 on_all = pytest.mark.parametrize("place", DEVICES, indirect=True)
@@ -105,7 +103,6 @@ def check_growing(place, seed, most_vertices, batches, most, **options):
         check_all(place, components, roots_by_scipy(n, *every))
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("dtype", [None, np.int64])
 def test_thousands_of_batches(dtype):
     for seed in range(examples(250)):
@@ -113,7 +110,6 @@ def test_thousands_of_batches(dtype):
         check_growing(Place("cpu"), seed, 60, 8, 30, dtype=dtype)
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("threads", [1, 3])
 def test_large_batches(threads):
     """Of several parts, and of int32 and int64."""
@@ -150,7 +146,6 @@ def test_hard_graphs(place, graph):
         check_all(place, components, roots)
 
 
-@host
 @pytest.mark.parametrize("rounds", [1, driver.ROUNDS])
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -183,7 +178,6 @@ def test_interleavings(index, vertex, rounds, monkeypatch):
         np.testing.assert_array_equal(forest.parent, right)
 
 
-@host
 def test_edges_that_unite_connect_all():
     """Of all that see a union, in whatever order they come: `ClusterPairs` unites no others."""
     generator = np.random.default_rng(3)
@@ -213,7 +207,6 @@ def depth_of(parent):
     return depth
 
 
-@host
 @pytest.mark.parametrize("order", ["forwards", "backwards"])
 def test_long_paths_are_not_left(order):
     """Where each edge of a path was hooked before any was seen, as all at once on a GPU."""
@@ -229,7 +222,6 @@ def test_long_paths_are_not_left(order):
         assert depth_of(forest.parent) <= 2
 
 
-@host
 @pytest.mark.parametrize("launch", [1, 2])
 def test_ends_that_change(launch):
     """They are no vertices any more after the check, or after the union."""
@@ -505,7 +497,6 @@ def test_no_gpu(monkeypatch):
         IncrementalComponents(3, device="cuda")
 
 
-@pytest.mark.usefixtures("restore_threads")
 def test_threads_that_add_at_once():
     """And that ask meanwhile: what is connected stays so, and all is in at the end."""
     conncomp.set_num_threads(2)
@@ -538,7 +529,6 @@ def test_threads_that_add_at_once():
         check_all(Place("cpu"), components, roots_by_scipy(n, *ends.swapaxes(0, 1).reshape(2, -1)))
 
 
-@pytest.mark.usefixtures("restore_threads")
 def test_interrupt():
     """Some edges of the batch are in; the count is right, and the others can be added again."""
     conncomp.set_num_threads(1)

@@ -156,7 +156,7 @@ def as_bytes(content):
     packing=st.sampled_from(list(PACKERS)),
     chunk=st.sampled_from([1, 2, 3, 8, 300, 1 << 18]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_round_trip(tmp_path_factory, write, graph, packing, chunk):
     n, edges = graph
     content, arcs = write(n, edges)
@@ -410,7 +410,7 @@ def test_int32_where_it_fits(tmp_path, ids, monkeypatch):
     ids=st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 300), min_size=2, max_size=60),
     table=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_compact_ids_by_table_and_by_sorting(tmp_path_factory, ids, table):
     ids = [i % 10**6 for i in ids[: len(ids) // 2 * 2]] if table else ids[: len(ids) // 2 * 2]
     pairs = list(zip(ids[::2], ids[1::2], strict=True))
@@ -925,7 +925,6 @@ HIDDEN = st.sampled_from(
 
 
 @given(data=st.data(), encoding=st.sampled_from(["utf-8", "utf-16", "iso-8859-15"]))
-@settings(max_examples=100, deadline=None)
 def test_graphml_is_what_networkx_reads(tmp_path_factory, data, encoding):
     names = data.draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
     directed, prefix = data.draw(st.sampled_from([("directed", ""), ("undirected", "g:")]))
@@ -1004,7 +1003,7 @@ def outcome_of(path):
 
 
 @given(data=st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_plain_xml_is_what_a_parser_takes(tmp_path_factory, data):
     """Files, most of them malformed, with and without the pieces that no parser sees."""
     parts = data.draw(st.lists(st.sampled_from(PIECES_OF_XML), min_size=1, max_size=8))
@@ -1049,7 +1048,7 @@ def test_graphml_of_any_length(tmp_path):
 
 
 @given(data=st.data(), separator=st.sampled_from(",;\t"), end=st.sampled_from(["\n", "\r", "\r\n"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_csv_is_what_python_reads(tmp_path_factory, data, separator, end):
     """Names, and other columns that hold anything, quoted where need be or always."""
     name = st.text(CHARACTERS, min_size=1, max_size=4).filter(lambda text: text.strip())
@@ -1077,7 +1076,7 @@ ODD_FIELDS = ["", "01", "+7", "-7", " 7", "7 ", "7.0", "1e3", str(2**63), "x", "
 
 
 @given(data=st.data(), separator=st.sampled_from(",;\t"), end=st.sampled_from(["\n", "\r", "\r\n"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_numbers_in_csv_are_read_as_names_are(tmp_path_factory, data, separator, end):
     """Also where another name, or an error, comes after many numbers."""
     draw, often = data.draw, st.sampled_from(FIELDS)
@@ -1386,7 +1385,7 @@ def test_pipes(tmp_path, sample, packing):
 
 @pytest.mark.parametrize("sample", SAMPLES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore:GraphML")
 def test_damaged_files_give_a_graph_or_a_value_error(tmp_path_factory, well_behaved, sample, data):
     name, content = SAMPLES[sample]

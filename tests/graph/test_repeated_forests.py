@@ -5,24 +5,21 @@ import gc
 import numpy as np
 import pytest
 
-from conncomp import Graph, Workspace, _arrays, minimum_spanning_forest, spanning_forest
-from conncomp.graph import forests, graph, repeated
+from conncomp import Graph, Workspace, minimum_spanning_forest, spanning_forest
+from conncomp.graph import repeated
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.graph.boruvka import ForestTask
 from conncomp.kernels.cuda.launcher import recorded_launches
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
 from forest_reference import forest_by_kruskal
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
-    return place_on_host(monkeypatch, _arrays, [forests, graph])
+    return place_on_host(monkeypatch)
 
 
 @pytest.fixture

@@ -9,26 +9,21 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from conncomp import Graph, Workspace, _arrays, _cuda_arrays, connected_components
-from conncomp.graph import graph as graphs
+from conncomp import Graph, Workspace, _cuda_arrays, connected_components
 from conncomp.graph import labelling, repeated
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [graphs, labelling, repeated]
 
 
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_workspaces", OwnWorkspaces())
     monkeypatch.setattr(repeated, "cuda_library_named", lambda name: _cuda_arrays.CuPyArrays())
-    return place_on_host(monkeypatch, _arrays, USERS)
+    return place_on_host(monkeypatch)
 
 
 def kept(graph):

@@ -9,8 +9,7 @@ from scipy.sparse import csgraph
 import conncomp
 from conncomp import Graph, _arrays, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
-from conncomp.graph import graph as graph_module
-from conncomp.graph import labelling, repeated
+from conncomp.graph import repeated
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from host_cupy import place_on_host
 from reference import (
@@ -164,17 +163,12 @@ def test_pieces(threads, crossed):
     arcs = n - 1 - arcs if rng.integers(0, 2) else arcs
     matrix = sparse.csr_array((np.ones(len(arcs), bool), tuple(arcs.T)), shape=(n, n))
     expected = roots_of_labels(csgraph.connected_components(matrix, connection="strong")[1])
-    before = conncomp.get_num_threads()
     conncomp.set_num_threads(threads)
-    try:
-        graph = Graph.from_edges(*arcs.T, n)
-        np.testing.assert_array_equal(labels_of(graph, "roots"), expected)
-        np.testing.assert_array_equal(labels_of(graph, "consecutive"), consecutive(expected, 0))
-    finally:
-        conncomp.set_num_threads(before)
+    graph = Graph.from_edges(*arcs.T, n)
+    np.testing.assert_array_equal(labels_of(graph, "roots"), expected)
+    np.testing.assert_array_equal(labels_of(graph, "consecutive"), consecutive(expected, 0))
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("downwards", [False, True])
 def test_a_share_that_leads_out_of_its_middle(downwards):
     """A path in shares: one of them is a piece from end to end, and part of a larger one."""
@@ -250,8 +244,7 @@ def test_on_a_gpu(monkeypatch, form, family):
     here = FAMILIES[family]()
     if form == "rows":
         here = Graph.from_csr(here.indptr, here.indices)
-    users = [labelling, graph_module, repeated]
-    place_on_host(monkeypatch, _arrays, users)
+    place_on_host(monkeypatch)
     monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)  # the stand-in below launches nothing
     algorithm = Algorithm("auto", "cuda", fill_on_gpu)
     monkeypatch.setitem(STRONG_ALGORITHMS, "cuda", {"auto": algorithm})

@@ -10,10 +10,9 @@ from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.graph.edges import list_arcs
 from conncomp.kernels.cuda.launcher import recorded_launches
 from graph.test_strong_components import many_digraphs
-from host_cuda.host_gpu import AVAILABLE, HostGpu, interleavings
+from host_cuda.host_gpu import HostGpu, interleavings
 from reference import strong_components_by_tarjan
 
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 ON_GPU = STRONG_ALGORITHMS["cuda"]
 
 
@@ -202,7 +201,6 @@ def expected_of(graph):
 
 
 @pytest.mark.soak(gate="pairs")
-@host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("name", DIGRAPHS)
 @pytest.mark.parametrize("algorithm", ON_GPU)
@@ -213,7 +211,6 @@ def test_digraphs(algorithm, name, form):
         check(HostGpu(seed=seed), algorithm, in_form(graph, form), expected)
 
 
-@host
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 def test_sources_of_arcs(vertex):
     """Rows that are empty, begin and end with spans of 4,096 arcs, or are longer than these."""
@@ -228,7 +225,6 @@ def test_sources_of_arcs(vertex):
     np.testing.assert_array_equal(sources, np.repeat(np.arange(900), lengths))
 
 
-@host
 def test_members_of_a_giant_that_is_not_complete():
     # Its search is given up, and its member is told in a later round only.
     graph = drifting_digraph(1500)
@@ -236,7 +232,6 @@ def test_members_of_a_giant_that_is_not_complete():
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("barriers", [0, 1])
 @pytest.mark.parametrize("name", DIGRAPHS)
 def test_what_sweeps_over_arcs_do_not_settle(name, barriers, monkeypatch):
@@ -248,7 +243,6 @@ def test_what_sweeps_over_arcs_do_not_settle(name, barriers, monkeypatch):
         check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected)
 
 
-@host
 @pytest.mark.parametrize("hub", [1, 10**6])
 def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
     """From any vertex, or from none."""
@@ -259,7 +253,6 @@ def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("long_arc", [1, 10**6])
 @pytest.mark.parametrize("name", DIGRAPHS)
 def test_with_and_without_cuts(long_arc, name, monkeypatch):
@@ -299,7 +292,6 @@ CHAINS = DIGRAPHS | {
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("name", CHAINS)
 def test_chains(name, form, chained):
@@ -311,7 +303,6 @@ def test_chains(name, form, chained):
         assert ("contract_chains" in names) == (graph.num_arcs > 0)
 
 
-@host
 @pytest.mark.parametrize(
     "name",
     [
@@ -338,7 +329,6 @@ def test_chains_leave_no_arcs(name, chained):
     assert state[14] == (20 if name == "exits" else 0)  # arcs that are kept
 
 
-@host
 def test_mutual_arcs_are_united_where_a_sample_tells_of_many(monkeypatch):
     monkeypatch.setattr(strong_components, "LEAST_CHAINED", 0)
     graph = in_form(streets(70, 90), "rows")
@@ -350,7 +340,6 @@ def test_mutual_arcs_are_united_where_a_sample_tells_of_many(monkeypatch):
     assert state[14] < graph.num_arcs / 4
 
 
-@host
 @pytest.mark.parametrize(
     "name", ["torus", "shuffled pairs", "shuffled tori", "path", "hubs", "alone"]
 )
@@ -367,7 +356,6 @@ def test_all_first_steps_are_launched_where_none_is_known(name, chains, monkeypa
     assert names[-3:] == ["contract_chains", "cut_arcs", "strong_components"]
 
 
-@host
 def test_chains_are_looked_for_where_a_sample_tells_of_some():
     """In graphs of many vertices, where few lead nowhere and the order has no cuts."""
     vertices = strong_components.LEAST_CHAINED
@@ -384,7 +372,6 @@ def test_chains_are_looked_for_where_a_sample_tells_of_some():
         assert names[names.index("choose_pivot") + 1 :] == [*first, "strong_components"]
 
 
-@host
 def test_cuts_are_compiled_for_a_graph_that_may_have_some():
     """Not for one with a giant around a hub."""
     gpu, launched = HostGpu(), []
@@ -401,7 +388,6 @@ def test_cuts_are_compiled_for_a_graph_that_may_have_some():
     assert [launch.kernel.name for launch in launches][-2:] == ["cut_arcs", "strong_components"]
 
 
-@host
 def test_a_sample_of_vertices_that_no_arc_leads_to():
     """Of many vertices some are looked at; without any such, and with many."""
     ring, vertices = np.arange(70_001), 70_001
@@ -414,7 +400,6 @@ def test_a_sample_of_vertices_that_no_arc_leads_to():
 
 
 @pytest.mark.soak
-@host
 def test_a_search_that_is_given_up_leaves_a_giant_among_other_sources(monkeypatch):
     """The arcs of its members are then of one vertex, but do not lie side by side."""
     monkeypatch.setattr(strong_components, "_least_hub", lambda vertices, arcs: 1)
@@ -430,7 +415,6 @@ def test_a_search_that_is_given_up_leaves_a_giant_among_other_sources(monkeypatc
 
 
 @pytest.mark.soak(gate="pairs")
-@host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("pointer", [np.int32, np.int64])
@@ -441,7 +425,6 @@ def test_index_types(algorithm, index, pointer, vertex, form):
     check(HostGpu(), algorithm, in_form(graph, form, vertex, pointer), expected_of(graph), index)
 
 
-@host
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_random_digraphs(algorithm):
     """Many small ones side by side, sparse ones and dense ones."""
@@ -451,7 +434,6 @@ def test_random_digraphs(algorithm):
         check(HostGpu(seed=seed), algorithm, graph, expected_of(graph))
 
 
-@host
 def test_a_symmetric_graph_has_weak_components(monkeypatch):
     graph = generate.uniform_random(500, 400)
     rows = Graph.from_csr(graph.indptr, graph.indices)

@@ -10,13 +10,10 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.links import values_above
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import CahnHilliard
-from host_cuda.host_gpu import AVAILABLE, HostGpu
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+from host_cuda.host_gpu import HostGpu
 
 
 @pytest.mark.soak(gate="pairs")
-@host
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("seed", range(12))

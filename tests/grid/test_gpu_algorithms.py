@@ -24,15 +24,13 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from dealt import SOAK, dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from reference import (
     consecutive,
     label_by_bonds,
     label_by_flood_fill,
     label_by_neighbour_pairs,
 )
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 ON_GPU = ALGORITHMS["cuda"]
 VARIANTS = {
@@ -78,7 +76,6 @@ def labels_it(algorithm, image):
     return algorithm != "tiles" or np.count_nonzero(np.array(image.shape) > 1) <= 3
 
 
-@host
 @pytest.mark.parametrize(
     ("algorithm", "options", "name"), dealt(CASES, HARD_IMAGES, forms=2), ids=str
 )
@@ -95,7 +92,6 @@ def test_hard_images(algorithm, options, name):
 
 
 @pytest.mark.soak
-@host
 @pytest.mark.parametrize("name", HARD_IMAGES)
 def test_hard_images_as_large_ones(monkeypatch, name):
     monkeypatch.setattr(tiled_elements, "MOST", 0)
@@ -146,7 +142,6 @@ def images(draw, value_type, rank):
     return np.broadcast_to(image[:1], shape) if layout == "broadcast" else image
 
 
-@host
 @pytest.mark.parametrize("algorithm", [name for name in ON_GPU if name != "auto"])
 @given(data=st.data())
 @settings(max_examples=200)
@@ -294,7 +289,6 @@ def linked_arrays(draw, rule, value_type, rank):
     return describe(image, **options), label_by_flood_fill(image, **options)
 
 
-@host
 @pytest.mark.parametrize(("algorithm", "rule", "value_type", "rank", "index"), DEALT_TYPES)
 @given(data=st.data())
 @settings(max_examples=30)
@@ -312,7 +306,6 @@ def test_equals_reference_by_any_rule(algorithm, rule, value_type, rank, index, 
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("algorithm", ON_GPU)
 @pytest.mark.parametrize("shape", [(130, 70), (17, 19, 23), (4097,), (3, 3001)])
 def test_larger_images(algorithm, shape):
@@ -324,7 +317,6 @@ def test_larger_images(algorithm, shape):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("name", ["noise", "empty", "checkerboard in 3-D", "one"])
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_numbering_and_count(algorithm, name):
@@ -340,7 +332,6 @@ def test_numbering_and_count(algorithm, name):
             assert num == len(np.unique(roots[roots >= 0]))
 
 
-@host
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 4)])
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_no_elements(algorithm, shape):
@@ -349,7 +340,6 @@ def test_no_elements(algorithm, shape):
     assert num == 0
 
 
-@host
 @pytest.mark.parametrize(
     ("fill_roots", "kernel", "image", "most"),
     [
@@ -387,7 +377,6 @@ def test_few_sweeps(fill_roots, kernel, image, most, monkeypatch):
     assert 1 < due[kernel] <= most
 
 
-@host
 @pytest.mark.parametrize(
     ("algorithm", "options", "shape"), dealt(LINK_CASES, SHAPES_OF_BONDS, soaked=1), ids=str
 )
@@ -403,7 +392,6 @@ def test_bonds(shape, periodic, algorithm, options):
         np.testing.assert_array_equal(roots, expected)
 
 
-@host
 @pytest.mark.parametrize("options", [*WAYS, {"sites": "column"}], ids=str)
 @pytest.mark.parametrize(("shape", "side"), [((70, 131), 64), ((20, 17, 33), 16)])
 def test_largest_tiles(shape, side, options):
@@ -415,7 +403,6 @@ def test_largest_tiles(shape, side, options):
         np.testing.assert_array_equal(roots, expected)
 
 
-@host
 @pytest.mark.parametrize(("trees", "paths"), FORESTS)
 @pytest.mark.parametrize(
     ("shape", "batch_axes"), [((70, 131), 0), ((3, 40, 33), 1), ((20, 17, 33), 0), ((9, 300), 0)]
@@ -450,7 +437,6 @@ def sewn(image, monkeypatch, **options):
     return roots, forests[0]
 
 
-@host
 def test_trees_are_balanced_by_size(monkeypatch):
     """A part that lies before a larger one becomes its child, and the labels are as ever."""
     image = np.zeros((4, 16), np.uint8)
@@ -460,7 +446,6 @@ def test_trees_are_balanced_by_size(monkeypatch):
     assert set(roots[4:16]) == {4}
 
 
-@host
 def test_paths_are_compressed(monkeypatch):
     image = (np.random.default_rng(2).random((80, 80)) < 0.62).astype(np.uint8)
     steps = {}
@@ -473,7 +458,6 @@ def test_paths_are_compressed(monkeypatch):
     assert steps["compressed"] < 0.95 * steps["kept"]
 
 
-@host
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
 def test_small_images(algorithm, options):
     for shape, connectivity, periodic in (((19, 21), 1, True), ((40, 35), 2, False)):
@@ -484,7 +468,6 @@ def test_small_images(algorithm, options):
         np.testing.assert_array_equal(roots, expected)
 
 
-@host
 @pytest.mark.parametrize(("algorithm", "options"), LINK_CASES, ids=str)
 def test_small_batches(algorithm, options):
     rng = np.random.default_rng(5)
@@ -502,7 +485,6 @@ def test_small_batches(algorithm, options):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("tolerance", [0, 1])
 @pytest.mark.parametrize(("algorithm", "options"), [case for case in CASES if case[0] != "auto"])
 def test_background_is_no_lower_label(algorithm, options, tolerance):

@@ -7,24 +7,16 @@ from changing_memory import label_while_changed
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import bundle_tiles, tiled_bricks, tiled_elements
 from dealt import SOAK
-from gpu_arrays import check_bricks, describe, label_on_gpu, modules_of_first_call
+from gpu_arrays import check_bricks, describe, label_on_gpu, modules_of_first_call, without_limits
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from reference import label_by_neighbour_pairs
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 # Tiles that are whole, cut off along each axis, and of rows whose labels are written one by one.
 SHAPES = [(32, 32, 128), (20, 35, 100), (33, 17, 67), (9, 40, 131), (50, 9, 70)]
 DENSITIES = [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1]
 
-
-@pytest.fixture(autouse=True)
-def every_size(monkeypatch):
-    monkeypatch.setattr(tiled_elements, "MOST", 0)
-    monkeypatch.setattr(bundle_tiles, "LEAST", 0)
-    tiled_bricks.plan_of.cache_clear()
-    yield
-    tiled_bricks.plan_of.cache_clear()
+every_size = without_limits({tiled_elements: "MOST", bundle_tiles: "LEAST"}, tiled_bricks.plan_of)
 
 
 def check(image, seed=0, background=0, expected=None, numberings=("roots", "consecutive")):

@@ -10,10 +10,8 @@ from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 from dealt import SOAK
 from gpu_arrays import check_both_numberings, check_written_one_by_one, describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from reference import label_by_neighbour_pairs
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 # Tiles as on a GPU, and others: whose, and the logarithms of their parts along each axis, from the
 # last one.
@@ -78,7 +76,6 @@ def index_of(shape):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
 def test_noise(tiles, shape, seed):
@@ -92,7 +89,6 @@ def test_noise(tiles, shape, seed):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("image", ["spiral", "rings", "comb", "maze", "hilbert"])
 def test_patterns(tiles, image):
     made = {
@@ -107,7 +103,6 @@ def test_patterns(tiles, image):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("connectivity", [1, 2, 3])
 def test_more_pairs_than_there_is_room_for(tiles, connectivity):
     """Rows of points between full rows, and planes of them: a run touches sixteen others."""
@@ -120,7 +115,6 @@ def test_more_pairs_than_there_is_room_for(tiles, connectivity):
         check(image.astype(np.uint8), min(connectivity, image.ndim), periodic=False)
 
 
-@host
 @pytest.mark.parametrize("tiles", ["usual", "small"], indirect=True)
 def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
     """Noise of two values without background: a brick has many contacts in tiles beside its own."""
@@ -129,7 +123,6 @@ def test_more_pairs_between_tiles_than_there_is_room_for(tiles):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
 def test_zeros_that_are_foreground(tiles, shape):
     """With a background that there is none of: what is beside the array is no neighbour."""
@@ -144,7 +137,6 @@ def test_zeros_that_are_foreground(tiles, shape):
 VALUES = [(1, 2, 3), (7, 1000), (128, 255), (4, 5, 6, 7), (5, 9, 300), (2**31 - 1, 2**31 - 2, 0)]
 
 
-@host
 @pytest.mark.parametrize("tiles", ["small"], indirect=True)
 @pytest.mark.parametrize("shape", [(75, 140), (9, 20, 40)])
 def test_tiles_of_different_values(tiles, shape):
@@ -168,7 +160,6 @@ def test_tiles_of_different_values(tiles, shape):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)])
 def test_corners_at_ends(tiles, axes):
     """Elements that touch at corners only, across the end of an axis that cuts off a tile."""
@@ -180,7 +171,6 @@ def test_corners_at_ends(tiles, axes):
 
 
 @pytest.mark.soak(gate="values")
-@host
 @pytest.mark.parametrize("most", [1, 3])
 def test_many_words_in_a_chunk(tiles, monkeypatch, most):
     """As in an array of more words than threads that count roots."""
@@ -189,7 +179,6 @@ def test_many_words_in_a_chunk(tiles, monkeypatch, most):
         check(generate.random_array((130, 300), density, seed=seed), 2, False, seed)
 
 
-@host
 @pytest.mark.parametrize("tiles", ["usual", "small"], indirect=True)
 @pytest.mark.parametrize("shape", [(4, 100, 330), (3, 12, 40, 70)], ids=str)
 @pytest.mark.parametrize("most", [0, 4096])
@@ -228,7 +217,6 @@ def test_memory(shape, links, least, most):
     assert least * np.prod(shape) < needed < most * np.prod(shape)
 
 
-@host
 @pytest.mark.parametrize("offset", range(3))
 def test_alignment(offset):
     """Rows that are read by chunks or not, and written by twos or not."""

@@ -6,10 +6,14 @@ import pytest
 from conncomp import Workspace, generate, label
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.grid import item_runs, tiled_elements, tiled_quads
-from gpu_arrays import check_written_one_by_one, describe, label_on_gpu, noise_of_kinds
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+from gpu_arrays import (
+    check_written_one_by_one,
+    describe,
+    label_on_gpu,
+    noise_of_kinds,
+    without_limits,
+)
+from host_cuda.host_gpu import SANITIZER, HostGpu
 
 SHARED = 200_000  # bytes of a multiprocessor: enough for all items here
 # One word a row, several, and rows whose labels are written one by one.
@@ -18,15 +22,7 @@ SHAPES = [(3, 4, 3), (2, 9, 31), (2, 17, 32), (1, 40, 64), (3, 20, 67), (2, 33, 
 ROUNDS = 20 if SANITIZER is None else 5
 VIEWS = [np.s_[:], np.s_[:, :, ::2], np.s_[:, 1:, 1:], np.s_[:, ::-1], np.s_[:, :, ::-1]]
 
-
-@pytest.fixture(autouse=True)
-def always(monkeypatch):
-    """Leave no batch to others, however small it is."""
-    monkeypatch.setattr(tiled_quads, "MOST", 0)
-    monkeypatch.setattr(item_runs, "LEAST_WORDS", 0)
-    item_runs.can_label.cache_clear()
-    yield
-    item_runs.can_label.cache_clear()
+every_size = without_limits({tiled_quads: "MOST", item_runs: "LEAST_WORDS"}, item_runs.can_label)
 
 
 def noise(random, shape):

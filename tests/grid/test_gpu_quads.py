@@ -7,10 +7,8 @@ from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import tiled_elements, tiled_quads
 from gpu_arrays import check_both_numberings, check_written_one_by_one, describe, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
+from host_cuda.host_gpu import SANITIZER, HostGpu
 from reference import label_by_neighbour_pairs
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 # From part of a tile to several tiles along both axes.
 SHAPES = [(3, 64), (33, 70), (75, 200), (50, 129), (17, 259), (100, 66)]

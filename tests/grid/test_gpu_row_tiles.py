@@ -7,20 +7,10 @@ from changing_memory import label_while_changed
 from conncomp import generate, label
 from conncomp.kernels.cuda.grid import row_tiles, tiled_bricks, tiled_elements
 from dealt import SOAK
-from gpu_arrays import check_bricks, describe, modules_of_first_call
+from gpu_arrays import check_bricks, describe, modules_of_first_call, without_limits
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-
-
-@pytest.fixture(autouse=True)
-def every_size(monkeypatch):
-    monkeypatch.setattr(tiled_elements, "MOST", 0)
-    monkeypatch.setattr(row_tiles, "LEAST", 0)
-    tiled_bricks.plan_of.cache_clear()
-    yield
-    tiled_bricks.plan_of.cache_clear()
+every_size = without_limits({tiled_elements: "MOST", row_tiles: "LEAST"}, tiled_bricks.plan_of)
 
 
 @pytest.fixture

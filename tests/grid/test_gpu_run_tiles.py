@@ -9,26 +9,19 @@ from changing_memory import label_while_changed
 from conncomp import Workspace, generate, label
 from conncomp.kernels.cuda.grid import run_tiles, tiled_elements
 from dealt import SOAK
-from gpu_arrays import describe, label_on_gpu, noise_of_kinds
+from gpu_arrays import describe, label_on_gpu, noise_of_kinds, without_limits
 from hard_images import HARD_IMAGES, placed
-from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu
+from host_cuda.host_gpu import SANITIZER, HostGpu
 from reference import label_by_neighbour_pairs
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 # Tiles that are whole, cut off along each axis, and of rows whose labels are written one by one.
 SHAPES = [(16, 16, 64), (32, 32, 128), (20, 35, 100), (33, 17, 67), (9, 40, 131), (50, 8, 33)]
 NUMBERINGS = "roots", "consecutive"
 ROUNDS = 6 if SANITIZER is None else 2
 
-
-@pytest.fixture(autouse=True)
-def every_size(monkeypatch):
-    monkeypatch.setattr(tiled_elements, "MOST", 0)
-    monkeypatch.setattr(run_tiles, "LEAST_FILLED", 0)
-    run_tiles.can_label.cache_clear()
-    yield
-    run_tiles.can_label.cache_clear()
+every_size = without_limits(
+    {tiled_elements: "MOST", run_tiles: "LEAST_FILLED"}, run_tiles.can_label
+)
 
 
 def check(image, seed=0, background=0, expected=None):

@@ -6,19 +6,9 @@ import pytest
 from changing_memory import label_while_changed
 from conncomp import generate
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements, tiled_quads
-from gpu_arrays import check_bricks
-from host_cuda.host_gpu import AVAILABLE
+from gpu_arrays import check_bricks, without_limits
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-
-
-@pytest.fixture(autouse=True)
-def every_size(monkeypatch):
-    for driver in (tiled_elements, tiled_quads):
-        monkeypatch.setattr(driver, "MOST", 0)
-    tiled_bricks.plan_of.cache_clear()
-    yield
-    tiled_bricks.plan_of.cache_clear()
+every_size = without_limits({tiled_elements: "MOST", tiled_quads: "MOST"}, tiled_bricks.plan_of)
 
 
 def check(image, connectivity, periodic=False, seed=0, background=0):

@@ -35,7 +35,6 @@ UNREPRESENTABLE = [256, 2**63, 2**64, -(2**63) - 1, 1e300, 10**30, 10**400, -(10
     threads=st.sampled_from([1, 2, 3, 8]),
 )
 @settings(max_examples=1000)
-@pytest.mark.usefixtures("restore_threads")
 def test_equals_flood_fill(image, background, axes, reach, dtype, threads):
     periodic, connectivity = axes[: image.ndim], min(reach, image.ndim)
     before = image.copy()
@@ -61,7 +60,6 @@ def test_equals_flood_fill(image, background, axes, reach, dtype, threads):
     reach=st.integers(1, 4),
     periodic=st.booleans(),
 )
-@settings(max_examples=100)
 def test_longest_axis_anywhere(seed, before, length, after, density, reach, periodic):
     image = np.random.default_rng(seed).random((*before, length, *after)) < density
     connectivity = min(reach, image.ndim)
@@ -297,7 +295,6 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-@pytest.mark.usefixtures("restore_threads")
 def test_large_binary_images_equal_scipy(name):
     image = LARGE[name]
     for connectivity in range(1, image.ndim + 1):
@@ -315,7 +312,6 @@ def test_large_binary_images_equal_scipy(name):
 
 
 @pytest.mark.parametrize("name", [name for name in LARGE if not name.startswith(("30%", "95%"))])
-@pytest.mark.usefixtures("restore_threads")
 def test_large_periodic_images_equal_neighbour_pairs(name):
     image = LARGE[name]
     every, first, last = [True] * image.ndim, [True], [False] * (image.ndim - 1)
@@ -336,7 +332,6 @@ def test_large_periodic_images_equal_neighbour_pairs(name):
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f2", "f4", "f8", "g", ">i4"])
 @pytest.mark.parametrize("shape", [(300, 250), (30, 40, 63), (25000, 3)])
 @pytest.mark.parametrize("values", [2, 3, 50])
-@pytest.mark.usefixtures("restore_threads")
 def test_large_images_of_several_values(dtype, shape, values):
     image = np.random.default_rng(values).integers(0, values, shape).astype(dtype)
     for background in (None, -1):
@@ -353,7 +348,6 @@ def test_large_images_of_several_values(dtype, shape, values):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 @pytest.mark.parametrize("layout", ["C", "F"])
-@pytest.mark.usefixtures("restore_threads")
 def test_many_runs(dtype, layout):
     image = np.arange(1, 600 * 600 + 1, dtype=dtype).reshape((600, 600), order=layout)
     raster = np.arange(600 * 600).reshape(600, 600)
@@ -364,7 +358,6 @@ def test_many_runs(dtype, layout):
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("restore_threads")
 def test_many_words():
     image = np.random.default_rng(8).random((3000, 3100)) < 0.4
     for connectivity in (1, 2):

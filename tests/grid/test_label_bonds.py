@@ -48,7 +48,6 @@ def lattices(draw):
     threads=st.sampled_from([1, 2, 3, 8]),
 )
 @settings(max_examples=800)
-@pytest.mark.usefixtures("restore_threads")
 def test_equals_edge_lists(lattice, dtype, case, threads):
     bonds, packed, arguments = lattice
     assume(takes(case, packed.shape, arguments["batch_axes"]))
@@ -77,7 +76,6 @@ def test_equals_edge_lists(lattice, dtype, case, threads):
 @pytest.mark.parametrize(
     "shape", [(140000,), (300, 400), (70000, 3), (3, 70000), (40, 50, 60), (7, 6, 5, 4, 3, 20)]
 )
-@pytest.mark.usefixtures("restore_threads")
 def test_large_lattices(shape):
     rng = np.random.default_rng(0)
     for probability in (0.2, 0.5, 0.95):

@@ -6,26 +6,21 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, label
-from conncomp.grid import answers, array, repeated
+from conncomp.grid import answers, repeated
 from conncomp.grid.algorithms import ALGORITHMS
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HOST_AND_GPU, cupy_of, place_on_host
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 IMAGE = np.random.default_rng(0).integers(0, 3, (20, 30))
 MANY = np.arange(1, 301).reshape(3, 100)
 DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
 
-@pytest.fixture
-def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, [array, answers])
+cupy = pytest.fixture(place_on_host)
 
 
 @pytest.fixture(params=HOST_AND_GPU)
 def either(request, monkeypatch):
-    return cupy_of(request.param, monkeypatch, _arrays, [array, answers])
+    return cupy_of(request.param, monkeypatch)
 
 
 CASES = [(dtype, "consecutive") for dtype in (*DTYPES, "smallest")]
@@ -57,7 +52,6 @@ def test_dtypes_that_are_too_small(either):
         label(either.asarray(MANY), dtype="u2", numbering="roots")
 
 
-@host
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [(name, {}) for name, algorithm in ALGORITHMS["cuda"].items() if not algorithm.capturable]
@@ -79,7 +73,6 @@ def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, al
     np.testing.assert_array_equal(out.get(), label(IMAGE, numbering="roots"))
 
 
-@host
 @pytest.mark.parametrize("algorithm", [*ALGORITHMS["cuda"]])
 def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
     """Kernels keep indices in the whole array, which may not fit into the labels of its items."""

@@ -100,7 +100,6 @@ def problems(draw):
     masked=st.booleans(),
 )
 @settings(max_examples=1500)
-@pytest.mark.usefixtures("restore_threads")
 def test_equals_flood_fill(problem, case, threads, masked):
     image, arguments = problem
     assume(takes(case, image.shape, arguments["batch_axes"]))
@@ -173,7 +172,6 @@ def test_short_axes(shape, density):
 
 
 @pytest.mark.parametrize("ndim", [2, 3, 4])
-@pytest.mark.usefixtures("restore_threads")
 def test_structures_equal_scipy(ndim):
     rng = np.random.default_rng(ndim)
     shape = [0, 0, (300, 400), (50, 60, 70), (14, 15, 16, 40)][ndim]
@@ -276,7 +274,6 @@ def test_tolerance_equals_cc3d(dtype, connectivity):
 
 
 @pytest.mark.parametrize("shape", [(70000, 3), (3, 70000), (300, 400), (40, 50, 60)])
-@pytest.mark.usefixtures("restore_threads")
 def test_tolerance_in_large_arrays(shape):
     """Slopes, where runs are long and every step between rows is a contact, equal a flood fill."""
     rng = np.random.default_rng(0)
@@ -307,7 +304,6 @@ def test_nothing_to_label(shape, batch_axes, numbering):
 @pytest.mark.parametrize("values", [1, 3])
 @pytest.mark.parametrize("shape", [(700, 8, 9), (5, 6, 30, 130), (3, 1, 200, 200), (4000, 3)])
 @pytest.mark.parametrize("layout", ["C", "F"])
-@pytest.mark.usefixtures("restore_threads")
 def test_batches_equal_a_loop(shape, layout, values):
     image = np.random.default_rng(0).integers(0, values + 1, shape, np.uint8)
     image = image.copy(order=layout)

@@ -24,7 +24,6 @@ def image_and_roots(request):
     return image, label_by_neighbour_pairs(image, connectivity=image.ndim)
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("threads", [1, 3])
 def test_labels_begin_anywhere(image_and_roots, threads):
     """Where a line begins, and at each other place in it; nothing beside them changes."""

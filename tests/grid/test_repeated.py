@@ -8,18 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp import Labeller, Workspace, _arrays, label
+from conncomp import Labeller, Workspace, label
 from conncomp import _cuda_arrays as cuda_arrays
-from conncomp.grid import answers, array, labeller, labelling, repeated
+from conncomp.grid import answers, labeller, repeated
 from conncomp.kernels import time_limit
 from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.workspace import OwnWorkspaces
-from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [array, labeller, labelling, repeated, answers]
 SHAPE = 6, 33, 70
 
 
@@ -35,8 +32,7 @@ def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_too_large", {})
     monkeypatch.setattr(repeated, "cuda_library_named", lambda name: cuda_arrays.CuPyArrays())
     monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {Array: cuda_arrays.CuPyArrays()})
-    users = [user for user in USERS if hasattr(user, "current_gpu")]
-    return place_on_host(monkeypatch, _arrays, users)
+    return place_on_host(monkeypatch)
 
 
 def kept():

@@ -59,7 +59,6 @@ def test_labels_of_volumes(shape, periodic):
         np.testing.assert_array_equal(items, [labels, labels])
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(9, 140, 130), (3, 700, 130)], ids=str)
 def test_parts_that_cut_stretches(shape, order):
@@ -78,7 +77,6 @@ def test_parts_that_cut_stretches(shape, order):
             np.testing.assert_array_equal(labels, consecutive(roots, first=1))
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_parts_of_a_long_loop_that_cut_stretches(order):
     """There are parts whatever helpers have gained, and more threads than layers of bundles."""

@@ -9,9 +9,6 @@ import worked_example
 from conncomp import label
 from conncomp.kernels.cuda.compiling import SOURCES
 from conncomp.kernels.cuda.grid import tiled_bricks
-from host_cuda.host_gpu import AVAILABLE
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 PAGE = SOURCES / "cuda" / "grid" / "worked_example.md"
 

@@ -269,7 +269,7 @@ class HostGpu(Gpu):
     their threads, and of what shared memory holds at first; every launch has one of its own that
     follows from it. A process that uses the build for a `sanitizer`, "thread" or "address", has to
     be started by `run_sanitized`, which makes it the default there. Files are looked for in the
-    folder `include`, too.
+    folder `include`, too. Where there is no compiler, a test that makes one is skipped.
     """
 
     def __init__(
@@ -284,6 +284,8 @@ class HostGpu(Gpu):
         sanitizer: str | None = SANITIZER,
         include: str | Path | None = None,
     ) -> None:
+        if not AVAILABLE:
+            pytest.skip("the host executor needs Linux and a C++ compiler")
         self.xp = np
         self.device = 0
         self.multiprocessors = multiprocessors
@@ -470,7 +472,8 @@ def interleavings(count: int) -> range:
 
 def sanitizer_library(sanitizer: str) -> str | None:
     """Return the path of a sanitizer's runtime, or None where there is none."""
-    if COMPILER is None or "clang" in COMPILER:  # clang's are named and linked otherwise
+    # Those of clang are named and linked otherwise.
+    if COMPILER is None or not AVAILABLE or "clang" in COMPILER:
         return None
     name = {"thread": "libtsan.so", "address": "libasan.so"}[sanitizer]
     done = subprocess.run(

@@ -7,7 +7,6 @@ import dealt
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda import host_gpu
 from host_cuda.host_gpu import (
-    AVAILABLE,
     COMPILER,
     HERE,
     SANITIZERS,
@@ -17,8 +16,6 @@ from host_cuda.host_gpu import (
     run_sanitized,
     sanitizer_library,
 )
-
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 TYPES = {
     "int32_t": np.int32,

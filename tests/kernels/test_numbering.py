@@ -14,10 +14,8 @@ from changing_memory import (
 )
 from conncomp import Workspace
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from reference import consecutive
-
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
 def roots_of_items(items, length, values, generator, dtype=np.int32):
@@ -64,7 +62,6 @@ def check(xp, gpu, roots, first):
     np.testing.assert_array_equal(fetch(flat).reshape(roots.shape), numbered)
 
 
-@host
 @settings(max_examples=150)
 @given(
     st.integers(1, 9),
@@ -79,7 +76,6 @@ def test_items(items, length, values, dtype, seed):
     check(np, HostGpu(), roots_of_items(items, length, values, generator, dtype), 1)
 
 
-@host
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize(("items", "length"), [(1, 40_000), (3, 9_000), (700, 3), (1, 1), (64, 32)])
 def test_chunks(items, length, first):
@@ -92,7 +88,6 @@ def test_chunks(items, length, first):
             check(np, gpu, without_background(roots) if first == 0 else roots, first)
 
 
-@host
 @pytest.mark.parametrize("items", [1, 3])
 def test_nothing(items):
     flat = np.zeros(0, np.int32)
@@ -116,7 +111,6 @@ def place(gpu, flat, items):
 SHAPE = (3, 700)
 
 
-@host
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("items", [1, 3])
 @pytest.mark.parametrize("work", [number, place])
@@ -127,7 +121,6 @@ def test_changes_between_launches(work, items, dtype):
     change_between_launches(lambda gpu: work(gpu, flat, items), flat, wrong)
 
 
-@host
 @pytest.mark.parametrize("work", [number, place])
 def test_changes_during_launches(work):
     right = roots_of_items(*SHAPE, 40, np.random.default_rng(5)).reshape(-1)

@@ -94,7 +94,7 @@ def driver(library, monkeypatch):
 
 
 @pytest.fixture(params=[1, 2, 5])
-def threads(request, restore_threads):
+def threads(request):
     conncomp.set_num_threads(request.param)
     return request.param
 

@@ -12,7 +12,7 @@ import conncomp
 from conncomp.kernels.field import OUTSIDE
 from conncomp.models import CahnHilliard, simulate
 from conncomp.models.protocol import CONTRACT
-from host_cuda.host_gpu import AVAILABLE, SANITIZERS, check_sanitized
+from host_cuda.host_gpu import SANITIZERS, check_sanitized
 from interrupts import interrupted_after
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
@@ -79,7 +79,6 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_kernels_are_clean(sanitizer):
     """Those of each dtype, with noise and without: kernels without it for float32 load ahead."""
     kinds = "0.0-float32 or 0.02-float64"

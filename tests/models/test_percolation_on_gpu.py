@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from conncomp import _arrays
-from conncomp.components import _labels, sizes
-from conncomp.grid import answers, array, wrapping
 from conncomp.models import Percolation, base
 from conncomp.models.percolation.measurements import (
     CLASSES,
@@ -15,7 +12,7 @@ from conncomp.models.percolation.measurements import (
     SQUARES,
     _record_sizes,
 )
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import place_on_host
 from models.conftest import HAS_GPU
 from models.devices import on_host
@@ -26,8 +23,6 @@ def gpu_without_gpu(monkeypatch):
     """Let the host executor take the place of a GPU where there is none."""
     if HAS_GPU:
         return
-    if not AVAILABLE:
-        pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
     monkeypatch.setattr(base, "current_gpu", lambda: gpu)
 
@@ -101,7 +96,6 @@ def test_windings_by_labels():
         assert len(np.unique(measured.wraps, axis=0)) > ranks
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 @pytest.mark.parametrize(
     ("shape", "arguments"),
     [
@@ -113,7 +107,7 @@ def test_windings_by_labels():
 )
 def test_labels_by_kernels(monkeypatch, shape, arguments):
     """All on arrays of a stand-in for CuPy, which the kernels of labels and windings fill."""
-    place_on_host(monkeypatch, _arrays, (base, array, answers, wrapping, _labels, sizes))
+    place_on_host(monkeypatch)
     compare(shape, **arguments)
 
 

@@ -313,7 +313,6 @@ def test_nodes_come_first():
     assert named["cluster"].tolist() == ["b", "b"]
 
 
-@pytest.mark.usefixtures("restore_threads")
 @pytest.mark.parametrize("strings", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_many_rows_in_many_blocks(strings, threads):

@@ -30,7 +30,7 @@ def expected(parts, num_vertices=None):
     return conncomp.Graph.from_edges(src, dst, num_vertices=num_vertices)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sizes=st.lists(st.integers(0, 60), min_size=1, max_size=4),
     vertices=st.integers(1, 90),
@@ -176,7 +176,7 @@ def test_room_grows_with_the_vertices(tmp_path):
     assert (count, labels.max()) == (1, 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sizes=st.lists(st.integers(0, 60), min_size=1, max_size=4),
     vertices=st.integers(1, 90),

@@ -9,18 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp import _arrays
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.tables import id_space as clusters_module
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cuda.host_gpu import HostGpu
 from host_cupy import place_on_host
 from pairs_reference import clusters_of, table_of
 
-host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-ON_GPU = [pytest.param("host", marks=host), pytest.param("cuda", marks=pytest.mark.gpu)]
+ON_GPU = ["host", pytest.param("cuda", marks=pytest.mark.gpu)]
 SEVERAL = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ROWS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 9)), max_size=40)
 
@@ -30,7 +27,7 @@ def xp(request, monkeypatch):
     """CuPy, or what stands for it."""
     if request.param == "cuda":
         return pytest.importorskip("cupy")
-    return place_on_host(monkeypatch, _arrays, [clusters_module])
+    return place_on_host(monkeypatch)
 
 
 on_gpus = pytest.mark.parametrize("xp", ON_GPU, indirect=True)
@@ -233,13 +230,11 @@ def inverse_of_mix(x):
     return (unshift(x, 30) - 0x9E3779B97F4A7C15) % 2**64
 
 
-@host
 @pytest.mark.parametrize("seed", range(10))
 def test_numbers_are_the_order_of_first_appearance(seed):
     check_numbers(seed, HostGpu(seed=seed))
 
 
-@host
 @pytest.mark.parametrize("shift", [0, 20, 40, 52])
 def test_ids_alike_take_no_more_room_than_random_ones(shift):
     """4000 in a table of 2^13 slots: no stretch of slots is so full that one has no room."""
@@ -249,7 +244,6 @@ def test_ids_alike_take_no_more_room_than_random_ones(shift):
     assert numbers._bits == 13
 
 
-@host
 def test_a_table_that_is_full_is_made_anew(monkeypatch):
     """It has 64 slots at first, and 400 ids come."""
     monkeypatch.setattr(interning, "FEWEST_BITS", 6)
@@ -257,7 +251,6 @@ def test_a_table_that_is_full_is_made_anew(monkeypatch):
     check_numbers(0, HostGpu(), distinct=400)
 
 
-@host
 def test_the_id_whose_key_marks_free_slots(monkeypatch):
     """No table that is made by a word has room for it; the next one is made by another word."""
     drawn = iter([7, 8, 9])
@@ -268,7 +261,6 @@ def test_the_id_whose_key_marks_free_slots(monkeypatch):
     assert next(drawn) == 9
 
 
-@host
 def test_too_many_ids_for_a_table(monkeypatch):
     monkeypatch.setattr(interning, "MOST_BITS", 6)
     monkeypatch.setattr(interning, "FEWEST_BITS", 6)
@@ -276,7 +268,6 @@ def test_too_many_ids_for_a_table(monkeypatch):
         check_numbers(0, HostGpu(), distinct=400)
 
 
-@host
 @pytest.mark.parametrize("end", [*range(8), *range(8, 40, 5)])
 def test_after_an_interruption_all_is_as_before(monkeypatch, end):
     """Wherever a call ends, the pairs may be in, and can be added again in another order."""

@@ -1,4 +1,4 @@
-"""What changed between two result files, beyond the spread of the times in each."""
+"""Changes between two result files, beyond the spread of the times in each."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Mean:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found."""
+    """The result of `compare`."""
 
-    notes: list[str]  # what the two files do not have in common
+    notes: list[str]  # differences of machine, versions and settings
     changes: list[Change]
     only_before: list[str] = field(default_factory=list)
     only_after: list[str] = field(default_factory=list)

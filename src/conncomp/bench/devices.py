@@ -1,4 +1,4 @@
-"""What is measured on: how data get there and back, and how a call there is timed."""
+"""Devices to measure on: they move data there and back, and time calls."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Cpu:
         return facts | {"system": f"{platform.system()} {platform.release()}"}
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of what drives the device."""
+        """Return the versions of the libraries that drive the device."""
         return {}
 
     def copy_rate(self, threads: int) -> float:
@@ -91,7 +91,7 @@ class Cpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Let calls work on this device, and free afterwards what they leave behind."""
+        """Let calls work on this device, and free their memory afterwards."""
         yield
 
     def place(self, data: Any) -> Any:
@@ -125,7 +125,7 @@ class Cuda(Cpu):
         self.stream = self.cupy.cuda.Stream()
 
     def describe(self) -> dict[str, Any]:
-        """Return what the machine and its GPU are."""
+        """Return the same, and the GPU."""
         runtime = self.cupy.cuda.runtime
         properties = runtime.getDeviceProperties(runtime.getDevice())
         gpu = {

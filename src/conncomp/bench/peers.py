@@ -1,4 +1,4 @@
-"""What is measured: our algorithms, and other libraries, each behind the same few methods."""
+"""The contenders: our algorithms, and other libraries, each behind the same few methods."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TABLES: dict[Problem, Table] = {
     "grid": grid_algorithms.ALGORITHMS,
     "strong": graph_algorithms.STRONG_ALGORITHMS,
 }
-# What is measured on graphs, by kind.
+# The connection of the components of graphs, by the problem.
 CONNECTIONS: dict[str, Literal["weak", "strong"]] = {"graph": "weak", "strong": "strong"}
 
 
@@ -47,12 +47,12 @@ class Contender:
     captures: bool = False  # whether a run can be captured: it writes to the same array every time
 
     def prepare(self, data: Any, connectivity: int) -> Any:
-        """Return `data` as `run` takes it, or None if it cannot label such data."""
-        return data, connectivity
+        """Return the call that labels `data`, or None if it cannot label such data."""
+        raise NotImplementedError
 
     def run(self, prepared: Any) -> Any:
         """Find the components."""
-        raise NotImplementedError
+        return prepared()
 
     def labels(self, result: Any) -> Labels:
         """Return the labels that `run` found, as an array."""
@@ -82,8 +82,8 @@ class Ours(Contender):
 
     def run(self, prepared: Any) -> Any:
         """Label."""
-        found = prepared()
-        return found[1] if self._connection else found
+        result = prepared()
+        return result[1] if self._connection else result
 
 
 class OursOnGpu(Ours):
@@ -101,17 +101,11 @@ class OursOnGpu(Ours):
         self.captures = numbering == "roots" and not waits
 
     def prepare(self, data: Any, connectivity: int, **more: Any) -> Any:
-        """Return the call and the array that it writes to."""
+        """Return the call, which writes to the same array each time."""
         shape = (data.num_vertices,) if self._connection else data.shape
         out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
         more |= {"out": out, "workspace": conncomp.Workspace(), "numbering": self.numbering}
-        return super().prepare(data, connectivity, **more), out
-
-    def run(self, prepared: Any) -> Any:
-        """Label."""
-        call, out = prepared
-        call()
-        return out
+        return super().prepare(data, connectivity, **more)
 
 
 class OursOfList(Ours):
@@ -143,22 +137,27 @@ class Peer(Contender):
     most_arcs: ClassVar[float] = math.inf  # of the graphs that it takes
     binary: ClassVar[bool] = False  # whether its images have two values
     flat: ClassVar[bool] = False  # and two axes
+    place: ClassVar[int | None] = None  # of the labels among its results; None if they are alone
 
     def __init__(self, threads: int) -> None:
         self.library: Any = importlib.import_module(self.module)
         self.threads = threads if self.parallel else 1
 
     def prepare(self, data: Any, connectivity: int) -> Any:
-        """Return data as `run` takes it, or None of what the library cannot label."""
+        """Return the call, or None for data that the library cannot label."""
         if isinstance(data, Graph):
             fits = data.num_arcs <= self.most_arcs
         else:
             fits = not (self.flat and data.ndim != 2) and (not self.binary or _is_binary(data))
-        return self.converted(data, connectivity) if fits else None
+        return self.call_on(data, connectivity) if fits else None
 
-    def converted(self, data: Any, connectivity: int) -> Any:
-        """Return data that the library can label, as `run` takes it."""
-        return data, connectivity
+    def call_on(self, data: Any, connectivity: int) -> Any:
+        """Convert data that the library can label, and return the call that labels them."""
+        raise NotImplementedError
+
+    def labels(self, result: Any) -> Any:
+        """Return the labels, as an array."""
+        return result if self.place is None else result[self.place]
 
     @property
     def package(self) -> str:
@@ -167,7 +166,7 @@ class Peer(Contender):
 
     @property
     def version(self) -> str:
-        """Of the library."""
+        """The version of the library."""
         return str(importlib.import_module(self.package).__version__)
 
 
@@ -178,17 +177,12 @@ def _is_binary(image: Labels) -> bool:
 
 
 class _OpenCV(Peer):
-    name, module, parallel, binary, flat = "cv2", "cv2", True, True, True
+    name, module, parallel, binary, flat, place = "cv2", "cv2", True, True, True, 1
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         self.library.setNumThreads(self.threads)
-        return data.view(np.uint8), 4 * connectivity
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.connectedComponents(prepared[0], connectivity=prepared[1])
-
-    def labels(self, result: Any) -> Any:
-        return result[1]
+        label, image = self.library.connectedComponents, data.view(np.uint8)
+        return partial(label, image, connectivity=4 * connectivity)
 
 
 class _CC3D(Peer):
@@ -196,44 +190,36 @@ class _CC3D(Peer):
     version = property(lambda self: importlib.metadata.version("connected-components-3d"))
     neighbours: ClassVar = {(2, 1): 4, (2, 2): 8, (3, 1): 6, (3, 2): 18, (3, 3): 26}
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         neighbours = self.neighbours.get((data.ndim, connectivity))
-        return None if neighbours is None else (data, neighbours)
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.connected_components(prepared[0], connectivity=prepared[1])
+        label = partial(self.library.connected_components, data, connectivity=neighbours)
+        return label if neighbours else None
 
 
 class _SciPyImage(Peer):
-    name, module, binary = "scipy", "scipy.ndimage", True
+    name, module, binary, place = "scipy", "scipy.ndimage", True, 0
 
-    def converted(self, data: Any, connectivity: int) -> Any:
-        from scipy.ndimage import generate_binary_structure
-
-        return data, generate_binary_structure(data.ndim, connectivity)
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.label(*prepared)[0]
+    def call_on(self, data: Any, connectivity: int) -> Any:
+        structure = importlib.import_module("scipy.ndimage").generate_binary_structure
+        return partial(self.library.label, data, structure(data.ndim, connectivity))
 
 
 class _ScikitImage(Peer):
     name, module = "scikit-image", "skimage.measure"
 
-    def run(self, prepared: Any) -> Any:
-        return self.library.label(prepared[0], background=0, connectivity=prepared[1])
+    def call_on(self, data: Any, connectivity: int) -> Any:
+        return partial(self.library.label, data, background=0, connectivity=connectivity)
 
 
 class _Kornia(Peer):
-    name, module, binary, flat = "kornia-rs", "kornia_rs.imgproc", True, True
+    name, module, binary, flat, place = "kornia-rs", "kornia_rs.imgproc", True, True, 1
 
-    def converted(self, data: Any, connectivity: int) -> Any:
-        return data.view(np.uint8)[:, :, None], 4 * connectivity
-
-    def run(self, prepared: Any) -> Any:
-        return self.library.connected_components(*prepared)[1]
+    def call_on(self, data: Any, connectivity: int) -> Any:
+        image = data.view(np.uint8)[:, :, None]
+        return partial(self.library.connected_components, image, 4 * connectivity)
 
     def labels(self, result: Any) -> Labels:
-        return np.asarray(result).squeeze(-1)
+        return np.asarray(super().labels(result)).squeeze(-1)
 
 
 def _edges(graph: Graph) -> tuple[Labels, Labels]:
@@ -245,27 +231,28 @@ def _edges(graph: Graph) -> tuple[Labels, Labels]:
 
 
 class _SciPyGraph(Peer):
-    name, module = "scipy", "scipy.sparse.csgraph"
+    name, module, place = "scipy", "scipy.sparse.csgraph", 1
 
-    def converted(self, data: Any, connectivity: int) -> Any:
-        return sparse_matrix(data)  # of the dtype that it would convert to
+    options: ClassVar[dict[str, Any]] = {"directed": False}
 
-    def run(self, prepared: Any) -> Any:
-        return self.library.connected_components(prepared, directed=False)[1]
+    def call_on(self, data: Any, connectivity: int) -> Any:
+        return partial(self.library.connected_components, self.matrix_of(data), **self.options)
+
+    def matrix_of(self, graph: Graph) -> Any:
+        return sparse_matrix(graph)  # of the dtype that it would convert to
 
 
 class _SciPyStrong(_SciPyGraph):
-    def converted(self, data: Any, connectivity: int) -> Any:
-        return simple_matrix(data)
+    options: ClassVar = {"connection": "strong"}
 
-    def run(self, prepared: Any) -> Any:
-        return self.library.connected_components(prepared, connection="strong")[1]
+    def matrix_of(self, graph: Graph) -> Any:
+        return simple_matrix(graph)
 
 
 class _IGraph(Peer):
     name, module = "igraph", "igraph"
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         edges = np.stack(_edges(data), axis=1).astype(np.int64)
         return self.library.Graph(data.num_vertices, edges)
 
@@ -282,13 +269,14 @@ class _NetworKitSerial(Peer):
     name, module, algorithm = "networkit-serial", "networkit", "ConnectedComponents"
     more: ClassVar[tuple[bool, ...]] = ()  # arguments of the algorithm
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         self.library.setNumberOfThreads(self.threads)
         ends = tuple(end.astype(np.uint64) for end in _edges(data))
-        return self.library.GraphFromCoo(ends, n=data.num_vertices)
+        graph = self.library.GraphFromCoo(ends, n=data.num_vertices)
+        return partial(getattr(self.library.components, self.algorithm), graph, *self.more)
 
     def run(self, prepared: Any) -> Any:
-        return getattr(self.library.components, self.algorithm)(prepared, *self.more).run()
+        return prepared().run()
 
     def labels(self, result: Any) -> Labels:
         return np.array(result.getPartition().getVector(), np.int64)
@@ -311,20 +299,15 @@ class _RustworkX(Peer):
     name, module = "rustworkx", "rustworkx"
     most_arcs = MOST_OBJECTS  # its edges pass through Python objects
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         graph = self.library.PyGraph(multigraph=True)
         graph.add_nodes_from(range(data.num_vertices))
-        edges = zip(*(end.tolist() for end in _edges(data)), strict=True)
-        graph.add_edges_from_no_data(list(edges))
-        return graph
-
-    def run(self, prepared: Any) -> Any:
-        return prepared.num_nodes(), self.library.connected_components(prepared)
+        graph.add_edges_from_no_data(_edges_in_tuples(data))
+        return partial(self.library.connected_components, graph)
 
     def labels(self, result: Any) -> Labels:
-        num_vertices, components = result
-        labels = np.empty(num_vertices, np.int64)
-        for number, members in enumerate(components):
+        labels = np.empty(sum(map(len, result)), np.int64)
+        for number, members in enumerate(result):
             labels[list(members)] = number
         return labels
 
@@ -333,13 +316,17 @@ class _NetworkX(_RustworkX):
     name, module = "networkx", "networkx"
     most_arcs = MOST_OBJECTS // 4
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         graph = self.library.empty_graph(data.num_vertices)
-        graph.add_edges_from(zip(*(end.tolist() for end in _edges(data)), strict=True))
-        return graph
+        graph.add_edges_from(_edges_in_tuples(data))
+        return partial(self.library.connected_components, graph)
 
     def run(self, prepared: Any) -> Any:
-        return len(prepared), list(self.library.connected_components(prepared))
+        return list(prepared())
+
+
+def _edges_in_tuples(graph: Graph) -> list[tuple[int, int]]:
+    return list(zip(*(end.tolist() for end in _edges(graph)), strict=True))
 
 
 class _CuPyImage(_SciPyImage):
@@ -359,18 +346,18 @@ class _CuPyGraph(_SciPyGraph):
         super().__init__(threads)
         importlib.import_module("pylibcugraph")  # which does the work
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def matrix_of(self, graph: Graph) -> Any:
         xp, sparse = launcher.import_cupy(), importlib.import_module("cupyx.scipy.sparse")
-        indptr = data.indptr.astype(data.indices.dtype)
-        ones = xp.ones(data.num_arcs, np.float32)
-        shape = (data.num_vertices, data.num_vertices)
-        return sparse.csr_matrix((ones, data.indices, indptr), shape=shape)
+        indptr = graph.indptr.astype(graph.indices.dtype)
+        ones = xp.ones(graph.num_arcs, np.float32)
+        shape = (graph.num_vertices, graph.num_vertices)
+        return sparse.csr_matrix((ones, graph.indices, indptr), shape=shape)
 
 
 class _CuGraph(Peer):
     name, module, device = "cugraph", "cugraph", "cuda"
 
-    def converted(self, data: Any, connectivity: int) -> Any:
+    def call_on(self, data: Any, connectivity: int) -> Any:
         series = importlib.import_module("cudf").Series
         rows = series(data.indptr.astype(data.indices.dtype)), series(data.indices)
         graph = self.library.Graph(directed=False)
@@ -406,13 +393,13 @@ def peers(kind: Problem, device: DeviceName) -> dict[str, type[Peer]]:
 def algorithms(kind: Problem, device: DeviceName) -> dict[str, Contender]:
     """Return the contenders that are ours, by name."""
     names = TABLES[kind][device]
-    if device == "cpu":
-        on_cpu = [Ours(kind, name) for name in names] + [OursOfList(kind)] * (kind != "grid")
-        return {contender.name: contender for contender in on_cpu}
-    made = [OursOnGpu(kind, name) for name in names]
-    if "auto" in names:
-        made.append(OursOnGpu(kind, "auto", "consecutive"))
-    return {contender.name: contender for contender in made}
+    make: type[Ours] = Ours if device == "cpu" else OursOnGpu
+    contenders = [make(kind, name) for name in names]
+    if device == "cuda" and "auto" in names:
+        contenders.append(OursOnGpu(kind, "auto", "consecutive"))
+    elif device == "cpu" and kind != "grid":
+        contenders.append(OursOfList(kind))
+    return {contender.name: contender for contender in contenders}
 
 
 def variants(

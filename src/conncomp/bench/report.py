@@ -65,7 +65,7 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
         ordered = sorted(runs, key=lambda run: run.kind != "ours")
         columns = list(dict.fromkeys(run.name for run in ordered))
         colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(columns)}
-        # What others are compared with: ours that is named 'auto', or first.
+        # Others are compared with ours that is named 'auto', or first.
         ours = [run.name for run in runs if run.kind == "ours"]
         base = "auto" if "auto" in ours else next(iter(ours), None)
         table = [_cells(result, row, base) for row in rows]
@@ -169,7 +169,7 @@ def _draw_bars(
     if not shown:
         return None
     each = max(1, MOST_BARS // len(compared))
-    # Of equal length, rather than a last one with a single input.
+    # Parts of equal length, rather than a last one with a single input.
     parts = -(-len(shown) // each)
     each = -(-len(shown) // parts)
     width = 0.84 / len(compared)
@@ -180,13 +180,13 @@ def _draw_bars(
             inputs = shown[part * each : (part + 1) * each]
             for i, name in enumerate(compared):
                 places = [k + (i - (len(compared) - 1) / 2) * width for k in range(len(inputs))]
-                known = list(zip(places, inputs, strict=True))
-                timed = [(at, cells["ratios"].get(name)) for at, cells in known]
-                timed = [(at, ratio - 1) for at, ratio in timed if ratio]
+                drawn = list(zip(places, inputs, strict=True))
+                ratios = ((at, cells["ratios"].get(name)) for at, cells in drawn)
+                timed = [(at, ratio - 1) for at, ratio in ratios if ratio]
                 look = {"color": colours[name], "label": "\u200b" + name, "zorder": 2}
                 bars = zip(*timed, strict=True) if timed else ([], [])
                 axes.bar(*bars, width, bottom=1, **look)
-                runs = [(at, cells["runs"].get(name)) for at, cells in known]
+                runs = ((at, cells["runs"].get(name)) for at, cells in drawn)
                 missing = [at for at, run in runs if run is not None and not run.seconds]
                 axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
             axes.axhline(1, color=INK, linewidth=1, zorder=3)
@@ -195,11 +195,9 @@ def _draw_bars(
             rows = [cells["row"] for cells in inputs]
             names = [row.input + (" *" if row.stand_in else "") for row in rows]
             short = [name if len(name) <= 32 else name[:31] + "…" for name in names]
-            if max(map(len, names)) * each > 130:
-                look = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-            else:
-                look = {"rotation": 0, "ha": "center", "rotation_mode": "default"}
-            axes.set_xticks(range(len(names)), short, **look)
+            is_tilted = max(map(len, names)) * each > 130
+            tilt = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if is_tilted else {}
+            axes.set_xticks(range(len(names)), short, **tilt)
             axes.tick_params(axis="x", length=0)
             axes.set_ylabel("time, ours = 1")
         _add_legend(figure, panels)

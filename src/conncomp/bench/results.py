@@ -19,7 +19,7 @@ from conncomp.files.access import StrPath, atomic_path, naming
 
 FORMAT, VERSION = "conncomp-bench", 1
 
-# What a file may hold. The largest suites need a hundredth of it.
+# Limits of a file. The largest suites need a hundredth of them.
 LARGEST_FILE = 1 << 24
 MOST_ROWS, MOST_RUNS = 2000, 100
 LONGEST_REASON = 300  # of an error that may quote the file
@@ -44,7 +44,7 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured on."""
+    """The machine that was measured on."""
 
     cpu: Text
     cores: Count
@@ -90,7 +90,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Transfers(msgspec.Struct, frozen=True, kw_only=True):
-    """How long the input took to the GPU, and the labels back, each time."""
+    """Seconds of each copy of the input to the GPU, and of the labels back."""
 
     to_device: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
     to_host: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
@@ -125,7 +125,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What makes two inputs of the same name the same."""
+        """Equal for two inputs of the same name that are the same."""
         return tuple(getattr(self, name) for name in (*self.sizes, "components"))
 
 

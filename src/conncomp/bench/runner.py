@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.bench import peers
-from conncomp.bench.devices import Cpu, Cuda, commit
+from conncomp.bench.devices import Call, Cpu, Cuda, commit
 from conncomp.bench.inputs import Input
 from conncomp.bench.suites import Problem
 from conncomp.files.access import atomic_path
@@ -142,9 +142,9 @@ def measure(
         with device.current():  # of its own: what making leaves is freed before timing
             data = make_input(entry, device)
         with device.current():
-            known: dict[str, Any] = {"device": device, "kind": kind, "notify": notify}
-            known |= {"transfers": transfers, "limit": limit}
-            row = measure_input(suite, entry, data, contenders, **known)
+            how: dict[str, Any] = {"device": device, "kind": kind, "notify": notify}
+            how |= {"transfers": transfers, "limit": limit}
+            row = measure_input(suite, entry, data, contenders, **how)
         del data  # before the next one is made
         result["rows"].append(row)
         if output is not None:
@@ -171,13 +171,13 @@ def describe(device: Cpu, threads: int, size: str) -> dict[str, Any]:
 
 def make_input(entry: Input, device: Cpu) -> Graph | Labels:
     """Make an input on a device, as that may be faster, and return the same in the main memory."""
-    made = entry.make(device=device.name)
-    if isinstance(made, Graph):
+    data = entry.make(device=device.name)
+    if isinstance(data, Graph):
         # Without the list of arcs that it may have been made of; a GPU's indptr may be of int32.
-        indptr = device.fetch(made.indptr).astype(np.int64, copy=False)
-        csr = indptr, device.fetch(made.indices)
-        return Graph._of_checked(made.num_vertices, csr=csr, symmetric=made._parts.symmetric)
-    array: Labels = device.fetch(made)
+        indptr = device.fetch(data.indptr).astype(np.int64, copy=False)
+        csr = indptr, device.fetch(data.indices)
+        return Graph._of_checked(data.num_vertices, csr=csr, symmetric=data._parts.symmetric)
+    array: Labels = device.fetch(data)
     return array
 
 
@@ -224,8 +224,9 @@ def measure_input(
             prepared = contender.prepare(data, entry.connectivity)
             if prepared is None:
                 continue
-            run |= _time(contender, prepared, right, device, size, limit)
-            del prepared
+            call = partial(contender.run, prepared)
+            run |= _time(contender, call, right, device, size, limit)
+            del prepared, call
         except Exception as error:
             late = isinstance(error, TimeoutError)
             reason = f"given up after {limit:g} s" if late else _in_one_line(error)
@@ -241,10 +242,9 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
 
 
 def _time(
-    contender: peers.Contender, given: Any, right: Reference, device: Cpu, size: int, limit: float
+    contender: peers.Contender, call: Call, right: Reference, device: Cpu, size: int, limit: float
 ) -> dict[str, Any]:
     """Return the status of a run, and how long it took if its answer is right."""
-    call = partial(contender.run, given)
     with time_limit(limit):
         result = call()
     labels = device.fetch(contender.labels(result))

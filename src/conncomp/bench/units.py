@@ -9,10 +9,9 @@ def format_seconds(value: float) -> str:
     >>> format_seconds(0.0123456)
     '12.3 ms'
     """
-    for scale, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= 0.9995 * scale:
-            return f"{_three_digits(value / scale)} {unit}"
-    return f"{_three_digits(value * 1e9)} ns"
+    units = (1, "s"), (1e-3, "ms"), (1e-6, "µs")
+    scale, unit = next((unit for unit in units if value >= 0.9995 * unit[0]), (1e-9, "ns"))
+    return f"{_three_digits(value / scale)} {unit}"
 
 
 def format_ratio(value: float | None) -> str:
@@ -30,10 +29,9 @@ def format_rate(value: float) -> str:
     >>> format_rate(1.23e8)
     '123 M'
     """
-    for scale, prefix in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if value >= scale:
-            return _three_digits(value / scale) + prefix
-    return _three_digits(value)
+    prefixes = (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")
+    scale, prefix = next((prefix for prefix in prefixes if value >= prefix[0]), (1, ""))
+    return _three_digits(value / scale) + prefix
 
 
 def format_bytes(value: float) -> str:

@@ -11,7 +11,7 @@ from conncomp.cli._errors import OneLineErrors
 
 
 class Later(click.Command):
-    """What stands for a command in the list of a group, until it is asked for."""
+    """A command of a group, imported when it is run."""
 
     def __init__(self, module: str, name: str, summary: str) -> None:
         super().__init__(name, help=summary)
@@ -48,7 +48,7 @@ class Command(OneLineErrors, GroupOfLater):
 @click.version_option(package_name="conncomp", message="%(prog)s %(version)s")
 def command() -> None:
     """Find connected components of images, graphs and pairs; simulate models by clusters."""
-    # What tifffile has to say of a damaged file is in the error's one line.
+    # The error's one line says what tifffile logs of a damaged file.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 

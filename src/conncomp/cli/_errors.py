@@ -98,7 +98,7 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
 
 
 def say(note: str) -> None:
-    """Print what the library has to say, in the words of the command that runs."""
+    """Print a note of the library, in the words of the command that runs."""
     text = in_options(note, click.get_current_context().command, ())
     click.echo(f"conncomp: {printable(text)}", err=True)
 

@@ -21,15 +21,16 @@ import conncomp
 from conncomp._memory import parse_bytes
 
 Parse = Callable[[str], Any]
-TOLD = re.compile(r"^--([\w-]+)(?: (\S+))?(?:\s\s+(.+?))?(?=\n-|\n\n|\Z)", re.MULTILINE | re.DOTALL)
+# A line of a docstring: the name of an option, its value and its help.
+OPTION_LINE = re.compile(r"(?ms)^--([\w-]+)(?: (\S+))?(?:\s\s+(.+?))?(?=\n-|\n\n|\Z)")
 
 
 def option(*names: str, **more: Any) -> Any:
-    """Return a field of a command's options of which there is more to tell; `more` is for click.
+    """Return a field of a command's options with `more` arguments for click.
 
-    It is named as the field is, with hyphens, and its type is that of the field: a flag for bool,
-    choices for a Literal, given several times for a tuple. An Annotated has a type of click, or
-    more arguments for it.
+    The option is named as the field is, with hyphens, and its type is that of the field: a flag for
+    bool, choices for a Literal, given several times for a tuple. An Annotated has a type of click,
+    or more arguments for it.
     """
     return field(metadata={"names": names, **more} if names else more)
 
@@ -45,41 +46,41 @@ def parameters_of(options: type) -> list[click.Parameter]:
     others, of derived classes, too.
     """
     hints, bases = get_type_hints(options, include_extras=True), options.__mro__[-2::-1]
-    told, ranks = dict[str, list[str]](), dict[str, int]()
+    lines, ranks = dict[str, list[str]](), dict[str, int]()
     for base in bases:
         ranks = dict.fromkeys(get_annotations(base), vars(base).get("RANK", 0)) | ranks
     for base in (Common, *bases):
-        told |= {name: words for name, *words in TOLD.findall(cleandoc(base.__doc__ or ""))}
+        lines |= {name: rest for name, *rest in OPTION_LINE.findall(cleandoc(base.__doc__ or ""))}
     declared = sorted(fields(options), key=lambda e: e.metadata.get("rank", ranks[e.name]))
-    return [_parameter(each, hints[each.name], told) for each in declared]
+    return [_parameter(each, hints[each.name], lines) for each in declared]
 
 
-def _parameter(each: Field[Any], hint: Any, told: Mapping[str, Sequence[str]]) -> click.Parameter:
+def _parameter(each: Field[Any], hint: Any, lines: Mapping[str, Sequence[str]]) -> click.Parameter:
     kind = get_args(hint)[0] if get_origin(hint) in (Union, UnionType) else hint
-    given: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     if get_origin(kind) is Annotated:
         kind, shared = get_args(kind)
-        given |= shared.metadata if isinstance(shared, Field) else {"type": shared}
-    given |= each.metadata
-    given.pop("rank", None)
-    if given.pop("argument", False):
-        return click.Argument([each.name], **given)
-    names = given.pop("names", (f"--{each.name.replace('_', '-')}",))
-    metavar, help_ = told.get(names[0].removeprefix("--").partition("/")[0], ("", ""))
-    given = {"metavar": metavar or None, "help": " ".join(help_.split()) or None} | given
+        more |= shared.metadata if isinstance(shared, Field) else {"type": shared}
+    more |= each.metadata
+    more.pop("rank", None)
+    if more.pop("argument", False):
+        return click.Argument([each.name], **more)
+    names = more.pop("names", (f"--{each.name.replace('_', '-')}",))
+    metavar, help_ = lines.get(names[0].removeprefix("--").partition("/")[0], ("", ""))
+    more = {"metavar": metavar or None, "help": " ".join(help_.split()) or None} | more
     if each.name == "output":
         names = "-o", *names
     if each.default is not MISSING:
-        given["default"] = each.default
-    if "type" in given:
+        more["default"] = each.default
+    if "type" in more:
         pass
     elif kind is bool:
-        given["is_flag"] = True
+        more["is_flag"] = True
     else:
         if get_origin(kind) is tuple:
-            kind, given["multiple"] = get_args(kind)[0], True
-        given["type"] = click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind
-    return click.Option([*names, each.name], **{"show_default": "default" in given, **given})
+            kind, more["multiple"] = get_args(kind)[0], True
+        more["type"] = click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind
+    return click.Option([*names, each.name], **{"show_default": "default" in more, **more})
 
 
 def typed(text: str) -> str:
@@ -123,17 +124,17 @@ def _parse_axes(text: str) -> bool | list[bool] | list[int]:
 AXES = "not 'all', 'none', axes such as '0,2', or 'true,false,...'"
 
 
-# Of axes by name; `closed_axes` makes one answer for each.
+# Axes as they are typed; `closed_axes` returns one answer for each.
 Axes = Annotated[bool | list[bool] | list[int], parsed(_parse_axes, AXES)]
 
 
 def closed_axes(
-    axes: Any, ndim: int, what: str, option: str = "--periodic", separate: Sequence[int] = ()
+    axes: Axes, ndim: int, what: str, option: str = "--periodic", separate: Sequence[int] = ()
 ) -> list[bool]:
     """Return for each axis whether the option names it; those of separate images never close."""
     if isinstance(axes, bool):
         return [axes and k not in separate for k in range(ndim)]
-    closed = list(axes)
+    closed = [bool(axis) for axis in axes]
     if not isinstance(axes[0], bool):
         for axis in axes:
             if not -ndim <= axis < ndim:

@@ -8,13 +8,16 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
 from conncomp.files.access import atomic_path
+
+if TYPE_CHECKING:
+    from conncomp.components.statistics import ComponentStatistics
 
 Columns = Sequence[NDArray[Any]]
 
@@ -95,7 +98,7 @@ def rows_file(
 
 def write_table(file: Any, path: Path, table: Any) -> None:
     """Write a table of Arrow in the format of a name, in blocks, so that Ctrl-C need not wait."""
-    from conncomp.tables.files.reading import format_of  # of which other commands have no need
+    from conncomp.tables.files.reading import format_of  # slow, and for few commands
 
     kind = format_of(path)
     opened: Any
@@ -113,7 +116,7 @@ def write_table(file: Any, path: Path, table: Any) -> None:
             writer.write_table(table.slice(begin, BLOCK))
 
 
-def columns_of(statistics: Any, *names: str) -> dict[str, NDArray[Any]]:
+def columns_of(statistics: ComponentStatistics, *names: str) -> dict[str, NDArray[Any]]:
     """Return the columns of some properties, in the order of these."""
     table, wanted = statistics.columns(), dict.fromkeys(names)
     return {c: table[c] for name in wanted for c in table if c.partition("-")[0] == name}

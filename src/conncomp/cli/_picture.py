@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,28 @@ import conncomp
 from conncomp._optional import optional
 from conncomp._text import printable
 from conncomp.files.access import atomic_path
-from conncomp.files.images import check_format
+from conncomp.files.images import Image, check_format
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32
-# Of replicas, beyond which nobody tells them apart.
+# More curves than these, of replicas, cannot be told apart.
 MOST_LINES, MOST_COLUMNS = 8, 3
 CURVE_POINTS, KNOWN_COLOUR = 300, "0.3"
 
-# What a curve is called, and its values at temperatures.
+Lengths = Sequence[float]
+# The name of a curve, and its values at temperatures.
 Curve = tuple[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]
 
 
 class Known(NamedTuple):
-    """What is known of what a plot shows."""
+    """Exact results that a plot shows beside what was measured."""
 
     curves: Mapping[str, Curve]  # by the name of the observable
-    transition: tuple[str, float] | None  # what a temperature is called, and where it is
+    transition: tuple[str, float] | None  # the name of a temperature, and its value
     points: Mapping[str, tuple[float, float]] = MappingProxyType({})  # temperature and value
 
 
@@ -44,14 +49,14 @@ def check_picture(path: Path, shape: tuple[int, ...]) -> None:
 
 
 class Plane(NamedTuple):
-    """What a picture shows of an array."""
+    """The part of an array that a picture shows."""
 
-    pixels: Any  # of two axes, a view
+    pixels: Image  # of two axes, a view
     middle: list[int]  # where it lies along the axes before these
     step: int  # of long sides, it has every so many elements
 
 
-def middle_plane(array: Any, longest: int) -> Plane:
+def middle_plane(array: Image, longest: int) -> Plane:
     """Return the middle of an array along its first axes, thinned out; a row becomes a strip."""
     middle = [length // 2 for length in array.shape[:-2]]
     plane = array[tuple(middle)]
@@ -62,7 +67,7 @@ def middle_plane(array: Any, longest: int) -> Plane:
     return Plane(plane, middle, step)
 
 
-def paint_labels(path: Path, labels: Any, spacing: Sequence[float] | None = None) -> dict[str, Any]:
+def paint_labels(path: Path, labels: Image, spacing: Lengths | None = None) -> dict[str, Any]:
     """Write a picture of labels in their proportions; return which part of them it shows."""
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
@@ -73,7 +78,7 @@ def paint_labels(path: Path, labels: Any, spacing: Sequence[float] | None = None
     return {"path": path, "slice": middle, "step": step}
 
 
-def _stretched(plane: Any, ratio: float) -> Any:
+def _stretched(plane: Image, ratio: float) -> Any:
     """Return a plane of elements `ratio` times as high as wide, with square pixels."""
     height, width = plane.shape
     lengths = [height * max(ratio, 1.0), width * max(1 / ratio, 1.0)]
@@ -134,7 +139,7 @@ def plot_curves_of_sizes(
     _save(path, figure)
 
 
-def _draw_panel(axes: Any, name: str, curves: Mapping[str, Any], known: Known) -> None:
+def _draw_panel(axes: Axes, name: str, curves: Mapping[str, Any], known: Known) -> None:
     for label, points in curves.items():
         temperatures, values, errors = np.array(points).T
         axes.errorbar(
@@ -168,7 +173,7 @@ def plot_series(
     _save(path, figure)
 
 
-def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Known) -> None:
+def _draw_known(axes: Axes, name: str, temperatures: Sequence[float], known: Known) -> None:
     finite = [temperature for temperature in temperatures if np.isfinite(temperature)]
     lowest, highest = min(finite, default=0.0), max(finite, default=0.0)
     if known.transition is not None and lowest <= known.transition[1] <= highest:
@@ -184,14 +189,15 @@ def _draw_known(axes: Any, name: str, temperatures: Sequence[float], known: Know
         axes.legend(fontsize="small")
 
 
-def _figure(width: float, height: float, title: str = "") -> Any:
-    figure = optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
+def _figure(width: float, height: float, title: str = "") -> Figure:
+    make = optional("matplotlib.figure").Figure
+    figure: Figure = make(figsize=(width, height), layout="constrained")
     if title:
         figure.suptitle(printable(title), parse_math=False)
     return figure
 
 
-def _save(path: Path, figure: Any) -> None:
+def _save(path: Path, figure: Figure) -> None:
     for axes in figure.axes:
         axes.grid(which="major", alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)

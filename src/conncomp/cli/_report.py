@@ -1,4 +1,4 @@
-"""What a command found: a table for people, JSON for programs; and its progress meanwhile."""
+"""The report of a command: a table for people, JSON for programs; and its progress meanwhile."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ from conncomp.kernels.cuda import launcher
 
 Row = tuple[str, ...]
 Rows = Sequence[Row]
+Label = Callable[[Any], tuple[Any, Any]]  # of data, to labels and the number of components
 
 
-# Told the bytes of a stage that are done, those in total, and what else there is to tell.
+# Called with the bytes of a stage that are done, those in total, and a detail in words.
 Counter = Callable[..., None]
 
 
@@ -49,7 +50,7 @@ class Stages:
     def __call__(
         self, name: str, *, counts: bool = False, device: str = "cpu"
     ) -> Iterator[Counter]:
-        """Run a stage on a device; with `counts`, give what is told the bytes done and in total."""
+        """Run a stage on a device; with `counts`, yield a `Counter`."""
         detail = TextColumn("{task.fields[detail]}")
         counters = (BarColumn(), DownloadColumn(), detail, TimeRemainingColumn()) if counts else ()
         with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:
@@ -215,11 +216,11 @@ def timing_row(seconds: dict[str, float]) -> Row:
 
 
 def labelled_on(
-    device: str, stage: Stages, data: Any, move: Callable[[Any], Any] | None, label: Any
+    device: str, stage: Stages, data: Any, move: Callable[[Any], Any] | None, label: Label
 ) -> tuple[Any, Any, Any]:
     """Return data where they are labelled, labels in main memory, and the number of components.
 
-    The ways to the device and back are stages of their own.
+    `move` copies data to the GPU. The ways to the device and back are stages of their own.
     """
     on_device = partial(stage, device=device)
     if device == "cuda":

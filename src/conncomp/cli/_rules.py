@@ -1,4 +1,4 @@
-"""What every command refuses: an option given twice, and an option that has no effect."""
+"""Rules of all commands: no option twice, and none without effect."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Command(click.Command):
         self.rules = [rule for several in rules for rule in several]
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Parse what was typed, and refuse what has no effect."""
+        """Parse the words, and refuse options that have no effect."""
         self._refuse_repeated(context, args)
         left = super().parse_args(context, args)
         for rule in self.rules:

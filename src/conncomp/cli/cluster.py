@@ -21,7 +21,7 @@ from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import Common, Header, Positive, argument, numbers, option
+from conncomp.cli._options import Common, Header, Positive, argument, numbers, option, values_of
 from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
@@ -36,7 +36,7 @@ OUTPUTS = [end for kind in ("parquet", "arrow", "csv", "tsv") for end in reading
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given.
+    """The options of the command.
 
     --left COLUMN  The column with the first id of each pair, or its number from 0 where CSV has no
         header. Give it several times if an id has several columns. Files of .dups do without.
@@ -112,9 +112,8 @@ def cluster(options: Options) -> None:
         optional(module, "this command")
     names = _files(options.input)
     _check_options(names, options)
-    weighed = options.weights is not None
-    how: dict[str, Any] = {"threshold": options.threshold, "max_size": options.max_size}
-    clustering = Clustering(**how, nulls=options.nulls, weighed=weighed)
+    how = values_of(options, "threshold", "max_size", "nulls")
+    clustering = Clustering(**how, weighed=options.weights is not None)
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     stage = _report.Stages()
     with stage("checking"):
@@ -122,8 +121,8 @@ def cluster(options: Options) -> None:
         budget = Budget(options.memory, len(options.threshold or [0]), named, divided)
         pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
-    for said in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
-        say(said)
+    for text in filter(None, (*reading.notes_of([*pair_files, *node_files]), note)):
+        say(text)
     with stage("clustering", counts=True) as progress:
         total = sum(file.size for file in (*pair_files, *node_files))
         tally = _Tally(clustering, budget, progress, total)
@@ -161,10 +160,10 @@ def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
 
 def _open(names: list[str], options: Options) -> tuple[PairFiles, PairFiles]:
     columns = reading.Wanted(options.left, options.right, options.weights)
-    how = options.format, options.integers, options.header
-    pair_files = [reading.open_file(name, columns, *how) for name in names]
     node_columns = reading.Wanted(options.node_columns or options.left, argument="node_columns")
-    node_files = [reading.open_file(name, node_columns, *how) for name in options.files_of_nodes]
+    form = values_of(options, "format", "integers", "header")
+    pair_files = [reading.open_file(name, columns, **form) for name in names]
+    node_files = [reading.open_file(name, node_columns, **form) for name in options.files_of_nodes]
     reading.check_types([*pair_files, *node_files])
     if options.output is not None:
         _check_output(options.output, pair_files[0])
@@ -198,8 +197,8 @@ def _check_options(names: list[str], options: Options) -> None:
     for name in files:
         check_distinct((Path(name), options.output))
     formats = {name: options.format or reading.format_of(name) for name in files}
-    told = all(formats[name] == "dups" for name in names)
-    if not (left and right) and not (told and not left and not right):
+    all_dups = all(formats[name] == "dups" for name in names)
+    if not (left and right) and not (all_dups and not left and not right):
         raise click.UsageError("--left and --right must name the columns of ids.")
     if len(left) != len(right):
         raise click.UsageError(
@@ -223,9 +222,9 @@ class _Tally:
 
     def read(self, files: PairFiles, nulls: str, add: Callable[[reading.Batch], None]) -> None:
         with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
-            asked = perf_counter()
+            begin = perf_counter()
             for batch in ahead:
-                self.waiting += perf_counter() - asked
+                self.waiting += perf_counter() - begin
                 try:
                     add(batch)
                 except (TypeError, ValueError) as error:
@@ -235,7 +234,7 @@ class _Tally:
                 self._budget.check(len(self._clustering), min(self._done / max(self._total, 1), 1))
                 counts = f"{self.rows:,} pairs, {len(self._clustering):,} ids"
                 self._progress(int(self._done), self._total, counts)
-                asked = perf_counter()
+                begin = perf_counter()
 
     def add_nodes(self, batch: reading.Batch) -> None:
         self._clustering.add_nodes(_side(batch.left))
@@ -264,8 +263,8 @@ def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> li
                 place = int(first[one["label"]])
                 one["label"] = ", ".join(str(table.column(node)[place]) for node in nodes)
         alone = int(np.count_nonzero(sizes == 1))
-        found = {"threshold": value, "clusters": len(sizes), "alone": alone, "largest": listed}
-        results.append(found | {"sizes": _report.describe_sizes(sizes)})
+        clusters = {"threshold": value, "clusters": len(sizes), "alone": alone, "largest": listed}
+        results.append(clusters | {"sizes": _report.describe_sizes(sizes)})
     return results
 
 

@@ -11,15 +11,13 @@ import click
 import numpy as np
 
 from conncomp._config import config
-from conncomp.cli._options import Json, option, parsed
+from conncomp.cli._options import Device, Json, option, parsed
 from conncomp.cli._report import Stages, show
 from conncomp.cli._rules import command, needs, no_effect
 
-Device = Any  # as of the functions of conncomp; tests have "cpu"
-
 
 class WarmUp(NamedTuple):
-    """What kernels are compiled for: calls that are those of many others, on little data."""
+    """A call on little data that compiles the kernels of many other calls."""
 
     summary: str
     call: Callable[[Device, str], None]
@@ -89,7 +87,7 @@ def _parse_dtype(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the command is given.
+    """The options of ``conncomp gpu``.
 
     --compile  Compile what calls of a kind need, and keep it on disk; may be given several times.
     --dtype  Of the images that are labelled, such as bool or float32; may be given several times.
@@ -137,7 +135,7 @@ def gpu(options: Options) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class InfoOptions:
-    """What the other command is given.
+    """The option of ``conncomp info``.
 
     --json  Print one JSON object.
     """

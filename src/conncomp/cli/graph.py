@@ -6,6 +6,8 @@ import glob
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -36,7 +38,7 @@ from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
 from conncomp.graph.inputs.reading import FORMATS, Asked
 
-# What names of files end in whose rows are edges.
+# Endings of the names of files whose rows are edges.
 EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc")
 
 
@@ -52,7 +54,7 @@ class FileOrPattern(click.Path):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given.
+    """The options of the command.
 
     --output FILE  Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or
         .csv with a vertex and its label on each line.
@@ -94,7 +96,7 @@ class Options(Common):
 
     @property
     def connection(self) -> Literal["weak", "strong"]:
-        """Which components are asked for."""
+        """The kind of the components."""
         return "strong" if self.strong else "weak"
 
     @property
@@ -166,7 +168,7 @@ def graph(options: Options) -> None:
 
 @dataclass(frozen=True)
 class Labelled:
-    """The labels of a graph's vertices, and what else the report tells."""
+    """The labels of a graph's vertices, and other facts for the report."""
 
     components: int
     labels: NDArray[Any]
@@ -177,24 +179,24 @@ class Labelled:
 
 def _read_graph(options: Options, stage: Stages) -> Labelled:
     with stage("reading", counts=True) as progress:
-        asked = Asked(options.compact_ids, options.integers, options.header, [])
-        file = options.input, asked, options.format, progress
-        arcs, ids = read_graph(*file, remedy="--compact-ids")
+        asked = Asked(options.compact_ids, options.integers, options.header, notes=[])
+        remedy = "--compact-ids"
+        arcs, ids = read_graph(options.input, asked, options.format, progress, remedy=remedy)
     for note in asked.notes:
         say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
     how = values_of(options, "connection", "algorithm")
+    label = partial(conncomp.connected_components, **how)
     _, labels, count = _report.labelled_on(
-        *(options.device, stage, arcs, lambda graph: graph.to("cuda")),
-        lambda placed: conncomp.connected_components(placed, **how)[::-1],
+        options.device, stage, arcs, methodcaller("to", "cuda"), lambda there: label(there)[::-1]
     )
     return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
 
 
 def _read_edges(options: Options, stage: Stages) -> Labelled:
     """Read edges of files in batches, and label their vertices meanwhile."""
-    from conncomp.tables.files.edges import EdgeFiles, label_edges  # of which the help has no need
+    from conncomp.tables.files.edges import EdgeFiles, label_edges  # slow, and not for the help
 
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     columns = options.src or "src", options.dst or "dst"
@@ -210,10 +212,10 @@ def _check_options(options: Options) -> None:
     check_distinct((options.input, options.output, options.histogram))
     if options.compact_ids and options.writes_npy:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
-    known = (STRONG_ALGORITHMS if options.strong else ALGORITHMS)[options.device]
-    if options.algorithm not in known:
-        name = options.algorithm
-        raise click.UsageError(f"--algorithm: {name!r} is not one of {', '.join(known)}.")
+    names = (STRONG_ALGORITHMS if options.strong else ALGORITHMS)[options.device]
+    if options.algorithm not in names:
+        problem = f"{options.algorithm!r} is not one of {', '.join(names)}"
+        raise click.UsageError(f"--algorithm: {problem}.")
     if options.histogram is not None:
         optional("matplotlib.figure")
 

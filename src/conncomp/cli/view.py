@@ -46,7 +46,7 @@ def _parse_slices(text: str) -> list[slice]:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given.
+    """The options of the command.
 
     --output FILE.html  Write the page here. Default: the name of IN with .html, in the current
         folder.

@@ -20,52 +20,34 @@ def graph_of_edges(
     u: Vertices,
     v: Vertices,
     *,
+    directed: bool = False,
     shuffle: bool = False,
     seed: int = 0,
     simple: bool = False,
     device: str | None = None,
 ) -> Graph:
-    """Return the graph with an arc in each direction for each edge (u, v), on the `device`.
+    """Return the graph on the `device` with an arc u -> v for each edge, and v -> u, too.
 
-    Edges are kept in their order, also loops and multiple ones unless the graph is to be `simple`.
-    `shuffle` gives the vertices new names at random.
+    Only the first of both if it is `directed`. Edges are kept in their order, also loops and
+    multiple ones unless the graph is to be `simple`. `shuffle` gives the vertices new names at
+    random.
     """
-    xp = array_library(device)
+    xp, dtype = array_library(device), index_dtype(num_vertices)
     if as_bool("simple", simple):
         u, v = _simplify(xp, num_vertices, u, v)
-    u, v = _shuffled(num_vertices, u, v, shuffle, seed, device)
-    edges = len(u)
-    src = xp.empty(2 * edges, index_dtype(num_vertices))
+    check_seed(seed)
+    if as_bool("shuffle", shuffle):
+        names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
+        u, v = names[u], names[v]
+    if directed:
+        arcs = u.astype(dtype, copy=False), v.astype(dtype, copy=False)
+        return graph_of_parts(num_vertices, arcs=arcs, symmetric=None, device=device)
+    src = xp.empty(2 * len(u), dtype)
     dst = xp.empty_like(src)
     # In this order, rows of edges that come sorted with u < v are sorted too.
-    src[:edges], src[edges:] = v, u
-    dst[:edges], dst[edges:] = u, v
+    src[: len(u)], src[len(u) :] = v, u
+    dst[: len(u)], dst[len(u) :] = u, v
     return graph_of_parts(num_vertices, arcs=(src, dst), device=device)
-
-
-def graph_of_arcs(
-    num_vertices: int,
-    src: Vertices,
-    dst: Vertices,
-    *,
-    shuffle: bool = False,
-    seed: int = 0,
-    device: str | None = None,
-) -> Graph:
-    """Return the same with one arc src -> dst for each."""
-    ends = _shuffled(num_vertices, src, dst, shuffle, seed, device)
-    src, dst = (end.astype(index_dtype(num_vertices), copy=False) for end in ends)
-    return graph_of_parts(num_vertices, arcs=(src, dst), symmetric=None, device=device)
-
-
-def _shuffled(
-    num_vertices: int, u: Vertices, v: Vertices, shuffle: bool, seed: int, device: str | None
-) -> tuple[Vertices, Vertices]:
-    check_seed(seed)
-    if not as_bool("shuffle", shuffle):
-        return u, v
-    names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
-    return names[u], names[v]
 
 
 def graph_of_parts(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from conncomp.generate._arguments import MOST, array_library, check_int, check_real, index_dtype
-from conncomp.generate._edges import graph_of_arcs
-from conncomp.generate.networks import draw_others, draw_rmat
+from conncomp.generate._edges import graph_of_edges
+from conncomp.generate.networks import draw_pairs, draw_rmat
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
 
@@ -45,9 +45,8 @@ def random_arcs(
     m = round(check_real("num_vertices * mean_degree", arcs, 0, MOST))
     if m and n < 2:
         raise ValueError(f"mean_degree={mean_degree} must be 0 for num_vertices={n}")
-    draw: Any = {"seed": seed, "dtype": index_dtype(n), "device": device}
-    src = integers(m, max(n, 1), purpose=Purpose.SOURCE, **draw)
-    return graph_of_arcs(n, src, draw_others(src, n, seed, device), device=device)
+    src, dst = draw_pairs(n, m, seed, device)
+    return graph_of_edges(n, src, dst, directed=True, device=device)
 
 
 def rmat(
@@ -79,7 +78,9 @@ def rmat(
     """
     check_int("arcs_per_vertex", arcs_per_vertex, 0)
     src, dst = draw_rmat(scale, arcs_per_vertex, (a, b, c), seed, device)
-    return graph_of_arcs(1 << scale, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return graph_of_edges(
+        1 << scale, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device
+    )
 
 
 def bow_tie(
@@ -128,21 +129,22 @@ def bow_tie(
         first[members], length[members] = begins[part], sizes[part]
         next_first[members], next_length[members] = begins[target], sizes[target]
     src = page.repeat(d)
-    draw: Any = {"seed": seed, "device": device}
-    distance = (1 / (1 - uniform(n * d, purpose=Purpose.SIZE, **draw))).astype(np.int64)
+    draw = partial(integers, seed=seed, device=device)
+    drawn = uniform(n * d, purpose=Purpose.SIZE, seed=seed, device=device)
+    distance = (1 / (1 - drawn)).astype(np.int64)
     in_core = (src >= begins[2]) & (src < begins[3])
     place, size = src - first[src], length[src]
-    backward = in_core & (integers(n * d, 2, purpose=Purpose.KEEP, **draw) == 0)
+    backward = in_core & (draw(n * d, 2, purpose=Purpose.KEEP) == 0)
     moved = place + xp.where(backward, -distance, distance)
     site = place // SITE * SITE
-    in_site = site + integers(n * d, xp.minimum(size - site, SITE), purpose=Purpose.COPY, **draw)
+    in_site = site + draw(n * d, xp.minimum(size - site, SITE), purpose=Purpose.COPY)
     # Beyond the end of a part, a link stays within its site; in the core it goes round.
     dst = first[src] + xp.where(in_core, moved % size, xp.where(moved < size, moved, in_site))
-    kind = integers(n * d, 8, purpose=Purpose.PROTOTYPE, **draw)
+    kind = draw(n * d, 8, purpose=Purpose.PROTOTYPE)
     within_site = ~in_core & (kind == 1)
     dst = xp.where(within_site, first[src] + in_site, dst)
     leaving = (kind == 0) & (next_first[src] != first[src])
-    elsewhere = next_first[src] + integers(n * d, next_length[src], purpose=Purpose.TARGET, **draw)
+    elsewhere = next_first[src] + draw(n * d, next_length[src], purpose=Purpose.TARGET)
     dst = xp.where(leaving, elsewhere, dst)
     # The first links: those of the core make a ring, and what leads into it hangs tendrils on.
     ring = page[begins[2] : begins[3]]
@@ -150,9 +152,9 @@ def bow_tie(
         dst[ring * d] = begins[2] + (ring - begins[2] + 1) % core
     if into and hanging:
         tendrils = page[begins[1] : begins[2]]
-        sources = integers(hanging, into, purpose=Purpose.SOURCE, **draw)
+        sources = draw(hanging, into, purpose=Purpose.SOURCE)
         src, dst = xp.concatenate([src, sources]), xp.concatenate([dst, tendrils])
-    return graph_of_arcs(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return graph_of_edges(n, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device)
 
 
 def cycle(
@@ -206,4 +208,4 @@ def chain_of_cycles(
     following = vertex - place + (place + 1) % k
     entry = vertex[::k]
     src, dst = xp.concatenate([vertex, entry[:-1]]), xp.concatenate([following, entry[1:]])
-    return graph_of_arcs(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return graph_of_edges(n, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device)

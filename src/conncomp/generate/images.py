@@ -159,7 +159,7 @@ def voronoi(
 def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
     if 4 * count > high:
         return permutation(high, seed=seed, purpose=Purpose.POINT)[:count]
-    # Of so many draws, more than half as many are different, but for odds beyond astronomical.
+    # More than `count` of these draws differ, but with a probability too small to matter.
     drawn = integers(2 * count + 64, high, seed=seed, purpose=Purpose.POINT)
     first = np.sort(np.unique(drawn, return_index=True)[1])
     return drawn[first[:count]]

@@ -105,17 +105,13 @@ def grid(
     n = math.prod(lengths)
     xp = array_library(device)
     ids = xp.arange(n, dtype=index_dtype(n)).reshape(lengths)
-    u, v = [], []
+    ends = []
     for axis, length in enumerate(lengths):
         along = xp.moveaxis(ids, axis, 0)
-        u.append(along[:-1].ravel())
-        v.append(along[1:].ravel())
-        if closed[axis] and length > 2:
-            u.append(along[-1].ravel())
-            v.append(along[0].ravel())
-    return _edges.graph_of_edges(
-        n, xp.concatenate(u), xp.concatenate(v), shuffle=shuffle, seed=seed, device=device
-    )
+        last = length if closed[axis] and length > 2 else length - 1
+        ends.append((along[:last].ravel(), xp.roll(along, -1, axis=0)[:last].ravel()))
+    u, v = map(xp.concatenate, zip(*ends, strict=True))
+    return _edges.graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
 def road_like(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp.generate._arguments import array_library, check_real, check_shape
-from conncomp.generate._edges import Vertices, graph_of_arcs
+from conncomp.generate._edges import Vertices, graph_of_edges
 from conncomp.graph import Graph
 
 Points = NDArray[np.float64]
@@ -105,11 +105,11 @@ def mesh_sweep(
         raise ValueError(f"direction={shown(direction)} must be three numbers, not all 0")
     xp = array_library(device)
     mesh = _Mesh(cells, _FORMS[form])
-    pairs = _hexahedra(mesh) if elements == "hexahedra" else _tetrahedra(mesh)
-    arcs = [arc for u, v, faces, inside in pairs for arc in _arcs(u, v, faces, inside, omega)]
+    sides = _hexahedra(mesh) if elements == "hexahedra" else _tetrahedra(mesh)
+    arcs = [arc for faces in sides for arc in _arcs(faces, omega)]
     src, dst = (xp.asarray(np.concatenate(ends)) for ends in zip(*arcs, strict=True))
     n = math.prod(cells) * (1 if elements == "hexahedra" else 6)
-    return graph_of_arcs(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+    return graph_of_edges(n, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device)
 
 
 class _Mesh:
@@ -140,26 +140,30 @@ class _Mesh:
         return number.ravel()[exists], after.ravel()[exists], flipped[exists]
 
 
-# Elements u and v on the two sides of faces; the faces' corners, in order round them, and a point
-# inside each u.
-Pairs = list[tuple[Any, Any, list[Points], Points]]
+class _Faces(NamedTuple):
+    """Faces between elements `u` and `v`."""
+
+    u: Vertices
+    v: Vertices
+    corners: list[Points]  # in order round the faces
+    inside: Points  # a point inside each u
 
 
 def _mean(points: list[Points]) -> Points:
     return np.asarray(sum(points) / len(points))
 
 
-def _hexahedra(mesh: _Mesh) -> Pairs:
+def _hexahedra(mesh: _Mesh) -> list[_Faces]:
     centre = _mean([mesh.corner(offset) for offset in product((0, 1), repeat=3)])
-    pairs: Pairs = []
+    faces = []
     for axis in range(3):
         u, v, _ = mesh.following(axis)
         round_face = [np.insert(corner, axis, 1) for corner in ([0, 0], [0, 1], [1, 1], [1, 0])]
-        pairs.append((u, v, [mesh.corner(offset)[u] for offset in round_face], centre[u]))
-    return pairs
+        faces.append(_Faces(u, v, [mesh.corner(offset)[u] for offset in round_face], centre[u]))
+    return faces
 
 
-def _tetrahedra(mesh: _Mesh) -> Pairs:
+def _tetrahedra(mesh: _Mesh) -> list[_Faces]:
     """Return the faces between tetrahedra: six a cell, one for each way along its edges.
 
     Each goes from the first corner of the cell to the last one, along the axes in an order of its
@@ -172,7 +176,7 @@ def _tetrahedra(mesh: _Mesh) -> Pairs:
         steps = np.cumsum([np.zeros(3, int), *np.eye(3, dtype=int)[list(order)]], axis=0)
         paths.append([mesh.corner(offset) for offset in steps])
     number = mesh.number.ravel() * len(orders)
-    pairs: Pairs = []
+    faces = []
     for i, order in enumerate(orders):
         inside = _mean(paths[i])
         for first in (0, 1):  # of the two steps that are swapped
@@ -181,19 +185,19 @@ def _tetrahedra(mesh: _Mesh) -> Pairs:
             k = orders.index(tuple(swapped))
             if i < k:
                 face = [path for place, path in enumerate(paths[i]) if place != first + 1]
-                pairs.append((number + i, number + k, face, inside))
+                faces.append(_Faces(number + i, number + k, face, inside))
         u, v, flipped = mesh.following(order[0])
         straight = orders.index((order[1], order[2], order[0]))
         turned = orders.index((order[2], order[1], order[0]))
         target = v * len(orders) + np.where(flipped, turned, straight)
-        pairs.append((number[u] + i, target, [path[u] for path in paths[i][1:]], inside[u]))
-    return pairs
+        corners = [path[u] for path in paths[i][1:]]
+        faces.append(_Faces(number[u] + i, target, corners, inside[u]))
+    return faces
 
 
-def _arcs(
-    u: Vertices, v: Vertices, face: list[Points], inside: Points, direction: NDArray[Any]
-) -> list[tuple[Vertices, Vertices]]:
+def _arcs(faces: _Faces, direction: NDArray[Any]) -> list[tuple[Vertices, Vertices]]:
     """Return the arcs over faces: at each corner, the direction leads one way or the other."""
+    u, v, face, inside = faces
     middle = _mean(face)
     forward, backward = np.zeros(len(u), np.bool_), np.zeros(len(u), np.bool_)
     for k, corner in enumerate(face):

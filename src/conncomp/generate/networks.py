@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,8 @@ def uniform_random(
     m = check_int("num_edges", num_edges, 0)
     if m and n < 2:
         raise ValueError(f"num_edges={m} must be 0 for num_vertices={n}")
-    draw: Any = {"seed": seed, "dtype": index_dtype(n), "device": device}
-    u = integers(m, max(n, 1), purpose=Purpose.SOURCE, **draw)
-    return graph_of_edges(n, u, draw_others(u, n, seed, device), device=device)
+    u, v = draw_pairs(n, m, seed, device)
+    return graph_of_edges(n, u, v, device=device)
 
 
 def random_neighbours(
@@ -79,13 +79,22 @@ def random_neighbours(
     d = check_int("degree", degree, 0)
     check_int("num_vertices * degree", n * d, 0)
     u = array_library(device).arange(n, dtype=index_dtype(n)).repeat(d)
-    return graph_of_edges(n, u, draw_others(u, n, seed, device), device=device)
+    return graph_of_edges(n, u, _others(u, n, seed, device), device=device)
 
 
-def draw_others(u: Vertices, num_vertices: int, seed: int, device: str | None) -> Vertices:
+def draw_pairs(
+    num_vertices: int, count: int, seed: int, device: str | None
+) -> tuple[Vertices, Vertices]:
+    """Draw pairs of two vertices each."""
+    draw = partial(integers, seed=seed, dtype=index_dtype(num_vertices), device=device)
+    u = draw(count, max(num_vertices, 1), purpose=Purpose.SOURCE)
+    return u, _others(u, num_vertices, seed, device)
+
+
+def _others(u: Vertices, num_vertices: int, seed: int, device: str | None) -> Vertices:
     """Draw a vertex other than u for each u."""
-    draw: Any = {"seed": seed, "dtype": u.dtype, "device": device}
-    v = integers(len(u), max(num_vertices - 1, 1), purpose=Purpose.TARGET, **draw)
+    draw = partial(integers, seed=seed, dtype=u.dtype, device=device)
+    v = draw(len(u), max(num_vertices - 1, 1), purpose=Purpose.TARGET)
     v += v >= u
     return v
 
@@ -126,16 +135,15 @@ def disjoint(
     """
     n, m, k = _check_components(num_vertices, num_edges, num_components, connected)
     xp, dtype = array_library(device), index_dtype(n)
-    draw: Any = {"seed": seed, "dtype": dtype, "device": device}
-    dealt = integers(n - k, max(k, 1), purpose=Purpose.SIZE, **draw)
+    draw = partial(integers, seed=seed, dtype=dtype, device=device)
+    dealt = draw(n - k, max(k, 1), purpose=Purpose.SIZE)
     size = (1 + count_each(xp, dealt, k)).astype(dtype)
     begin = xp.cumsum(size, dtype=dtype) - size
     tree = _trees(begin, size, seed, device) if connected else (xp.empty(0, dtype),) * 2
     extra = m - len(tree[0])
-    chosen = integers(extra, max(k, 1), purpose=Purpose.OTHER, **draw)
+    chosen = draw(extra, max(k, 1), purpose=Purpose.OTHER)
     purposes = Purpose.SOURCE, Purpose.TARGET
-    places = (integers(extra, size[chosen], purpose=purpose, **draw) for purpose in purposes)
-    ends = [begin[chosen] + place for place in places]
+    ends = [begin[chosen] + draw(extra, size[chosen], purpose=purpose) for purpose in purposes]
     u, v = (xp.concatenate(pair) for pair in zip(tree, ends, strict=True))
     return graph_of_edges(n, u, v, shuffle=True, seed=seed, device=device)
 
@@ -178,10 +186,10 @@ def equal_components(
     joinable = int(size[size > 1].sum())  # those come first
     if extra and not joinable:
         raise ValueError(f"num_edges={m} must be 0 where all components are single vertices")
-    draw: Any = {"seed": seed, "dtype": dtype, "device": device}
-    u = integers(extra, max(joinable, 1), purpose=Purpose.SOURCE, **draw)
+    draw = partial(integers, seed=seed, dtype=dtype, device=device)
+    u = draw(extra, max(joinable, 1), purpose=Purpose.SOURCE)
     home = repeat(xp, xp.arange(k, dtype=dtype), size)[u]
-    v = integers(extra, size[home] - 1, purpose=Purpose.TARGET, **draw)
+    v = draw(extra, size[home] - 1, purpose=Purpose.TARGET)
     v += begin[home]
     v += v >= u
     u, v = (xp.concatenate(pair) for pair in zip(tree, (u, v), strict=True))
@@ -208,9 +216,8 @@ def _trees(
     home = repeat(xp, begin, size)
     later = vertex != home
     vertex, home = vertex[later], home[later]
-    draw: Any = {"seed": seed, "dtype": vertex.dtype, "device": device}
-    earlier = integers(len(vertex), vertex - home, purpose=Purpose.TREE, **draw)
-    return home + earlier, vertex
+    draw = partial(integers, seed=seed, dtype=vertex.dtype, device=device)
+    return home + draw(len(vertex), vertex - home, purpose=Purpose.TREE), vertex
 
 
 def barabasi_albert(
@@ -250,8 +257,8 @@ def barabasi_albert(
     u = edge // d + d
     u[:d] = 0
     born = d * (edge[d:] // d)  # edges before those of the new vertex
-    draw: Any = {"seed": seed, "dtype": edge.dtype, "device": device}
-    end = integers(len(born), 2 * born, purpose=Purpose.TARGET, **draw)
+    draw = partial(integers, seed=seed, dtype=edge.dtype, device=device)
+    end = draw(len(born), 2 * born, purpose=Purpose.TARGET)
     v = xp.empty_like(edge)
     v[:d] = edge[:d] + 1
     v[d:] = xp.where(end % 2 == 0, u[end >> 1], ~(end >> 1))
@@ -310,7 +317,7 @@ def watts_strogatz(
     v = (vertex[:, None] + xp.arange(1, k // 2 + 1, dtype=u.dtype)).reshape(-1)
     v -= n * (v >= n).astype(v.dtype)
     rewired = uniform(len(u), seed=seed, purpose=Purpose.KEEP, device=device) < p
-    v = xp.where(rewired, draw_others(u, n, seed, device), v)
+    v = xp.where(rewired, _others(u, n, seed, device), v)
     return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
@@ -434,16 +441,16 @@ def web_like(
     share = check_real("copying", copying, 0, 1)
     reach = n if window is None else min(check_int("window", window, 1), n)
     xp = array_library(device)
-    draw: Any = {"seed": seed, "device": device}
-    near = uniform(n - 1, purpose=Purpose.KEEP, **draw) < 0.5
+    draw = partial(integers, seed=seed, device=device)
+    near = uniform(n - 1, purpose=Purpose.KEEP, seed=seed, device=device) < 0.5
     page = xp.arange(1, n, dtype=index_dtype(n * d))
     # The first page has no links, so it is no prototype, and the second has none to copy.
     reachable = xp.maximum(page - 1, 1)
     reachable = xp.where(near, xp.minimum(reachable, reach), reachable)
-    prototype = page - 1 - integers(n - 1, reachable, purpose=Purpose.PROTOTYPE, **draw)
+    prototype = page - 1 - draw(n - 1, reachable, purpose=Purpose.PROTOTYPE)
     u = page.repeat(d)
-    v = integers(len(u), u, purpose=Purpose.TARGET, dtype=u.dtype, **draw)
-    copied = uniform(len(u), purpose=Purpose.COPY, **draw) < share
+    v = draw(len(u), u, purpose=Purpose.TARGET, dtype=u.dtype)
+    copied = uniform(len(u), purpose=Purpose.COPY, seed=seed, device=device) < share
     copied[:d] = False
     link = xp.flatnonzero(copied)
     v[link] = ~((prototype[link // d] - 1) * d + link % d)

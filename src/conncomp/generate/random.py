@@ -9,7 +9,7 @@ random numbers: as easy as 1, 2, 3", SC 2011.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -25,7 +25,7 @@ MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """What the generators of this package draw numbers for."""
+    """Purposes for which generators draw numbers."""
 
     OTHER = 0
     SHUFFLE = 1
@@ -79,12 +79,12 @@ def uniform_bits(
     np.True_
     """
     wanted = _check_dtype(dtype, np.uint64, np.uint32)
-    where = _check_draw(count, seed, purpose, start)
+    stream = _check_stream(count, seed, purpose, start)
     xp = array_library(device)
     if device == "cuda":
-        return _array_bits(xp, count, *where, wanted)
+        return _array_bits(xp, count, stream, wanted)
     out = np.empty(count, wanted)
-    native.random_bits(*where, out)
+    native.random_bits(*stream, out)
     return out
 
 
@@ -113,15 +113,15 @@ def uniform(
     array([0.895, 0.711, 0.874])
     """
     wanted = _check_dtype(dtype, np.float64, np.float32)
-    where = _check_draw(count, seed, purpose, start)
+    stream = _check_stream(count, seed, purpose, start)
     xp = array_library(device)
     if device == "cuda":
         if wanted == np.float64:
-            return (_array_bits(xp, count, *where, np.dtype(np.uint64)) >> 11) * 2.0**-53
-        bits = _array_bits(xp, count, *where, np.dtype(np.uint32)) >> 8
+            return (_array_bits(xp, count, stream, np.uint64) >> 11) * 2.0**-53
+        bits = _array_bits(xp, count, stream, np.uint32) >> 8
         return bits.astype(np.float32) * np.float32(2.0**-24)
     out = np.empty(count, wanted)
-    native.random_uniform(*where, out)
+    native.random_uniform(*stream, out)
     return out
 
 
@@ -152,7 +152,7 @@ def integers(
     array([5, 4, 5, 3, 3, 5, 0, 0])
     """
     wanted = _check_dtype(dtype, np.int64, np.int32)
-    where = _check_draw(count, seed, purpose, start)
+    stream = _check_stream(count, seed, purpose, start)
     xp = array_library(device)
     highs = xp.asarray(high if on_gpu(high) else as_numpy(high, "high"))
     check_kind(highs, "iu", high, "high", "integers")
@@ -164,10 +164,10 @@ def integers(
             bad = low if low < 1 else top
             raise ValueError(f"high={bad} must be from 1 to {np.iinfo(wanted).max + 1}")
     if device == "cuda":
-        bits = _array_bits(xp, count, *where, np.dtype(np.uint64))
+        bits = _array_bits(xp, count, stream, np.uint64)
         return _multiply_high(bits, highs.astype(np.uint64)).astype(wanted)
     out = np.empty(count, wanted)
-    native.random_below(*where, np.ascontiguousarray(highs.reshape(-1), np.int64), out)
+    native.random_below(*stream, np.ascontiguousarray(highs.reshape(-1), np.int64), out)
     return out
 
 
@@ -212,14 +212,23 @@ def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
     return wanted
 
 
-def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, int, int]:
+class _Stream(NamedTuple):
+    """The numbers of a seed for a purpose, from an index on."""
+
+    seed: int
+    purpose: int
+    start: int
+
+
+def _check_stream(count: int, seed: int, purpose: int, start: int) -> _Stream:
     check_int("count", count, 0)
     key = check_seed(seed)
-    return key, check_int("purpose", purpose, 0, 2**32 - 1), check_int("start", start, 0, 2**62)
+    purpose = check_int("purpose", purpose, 0, 2**32 - 1)
+    return _Stream(key, purpose, check_int("start", start, 0, 2**62))
 
 
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-    """Return what Philox makes of a seed below 2**64 and four words below 2**32.
+    """Return the four words of Philox for a seed below 2**64 and four words below 2**32.
 
     The same as ``philox`` in ``kernels/core/philox.h``. Words are integers or arrays of uint64:
     products of 64 bits do not fit into other types, for which TypeError is raised.
@@ -242,7 +251,7 @@ def _as_word(place: int, word: Any) -> Any:
 
 
 def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
-    """Return the bits of `philox`, of a seed and words that are known to be right."""
+    """Return the words of `philox`, of a seed and a counter that were checked."""
     a, b, c, d = counter
     low, high = seed & MASK, seed >> 32
     for _ in range(10):
@@ -253,11 +262,10 @@ def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any
     return a, b, c, d
 
 
-def _array_bits(
-    xp: Any, count: int, seed: int, purpose: int, start: int, dtype: np.dtype[Any]
-) -> NDArray[Any]:
+def _array_bits(xp: Any, count: int, stream: _Stream, dtype: DTypeLike) -> NDArray[Any]:
     """Draw bits by arithmetic on arrays of the library `xp`."""
-    numbers = 16 // dtype.itemsize  # in a block
+    seed, purpose, start = stream
+    numbers = 16 // np.dtype(dtype).itemsize  # in a block
     blocks = xp.arange(start // numbers, -(-(start + count) // numbers), dtype=np.uint64)
     a, b, c, d = rounds_of_philox(seed, (blocks & MASK, blocks >> 32, 0, purpose))
     words = (a, b, c, d) if numbers == 4 else (a | b << 32, c | d << 32)

@@ -23,7 +23,7 @@ from conncomp.kernels.cuda import launcher
 # The data of a layer, what it is made with, and its kind.
 LayerData = tuple[NDArray[Any], dict[str, Any], str]
 
-# What layers of the same place and size share.
+# The attributes that layers of the same place and size share.
 PLACED = ("scale", "translate", "rotate", "shear", "units", "axis_labels")
 
 
@@ -42,7 +42,7 @@ def spacing_of(layer: Any) -> tuple[float, ...]:
 
 
 def labels_layer(layer: Any, name: str, labels: NDArray[Any], **more: Any) -> LayerData:
-    """Return what a layer of labels is made of, which lies where another layer does."""
+    """Return the data of a layer of labels, which lies where another layer does."""
     placed = {key: getattr(layer, key) for key in PLACED if hasattr(layer, key)}
     return labels, {"name": f"{name} of {layer.name}", **placed, **more}, "labels"
 
@@ -55,6 +55,11 @@ def on_device(array: NDArray[Any], device: str) -> Any:
     return move_to_gpu(launcher.import_cupy(), native_layout(array))
 
 
+def placed(layer: Any, device: str) -> Any:
+    """Return the values of a layer of one channel where they are to be worked on."""
+    return on_device(grey_values(layer), device)
+
+
 def label(
     image: Any,
     threshold: float | str = "otsu",
@@ -64,7 +69,7 @@ def label(
     min_size: int = 1,
     device: str = "cpu",
 ) -> LayerData:
-    """Label the components of what lies above a threshold; return the data of a layer of labels.
+    """Label the components above a threshold; return the data of a layer of labels.
 
     The image is a layer that is not in colour. The threshold is a number, or ``"otsu"``, ``"li"``,
     ``"triangle"`` or ``"local:51"``; with `dark`, components are what is not above it. Neighbours
@@ -74,22 +79,20 @@ def label(
     mask, _ = foreground(grey_values(image), threshold, is_dark=dark)
     labels: Any = labelled(on_device(mask, device), connectivity=connectivity)
     if min_size > 1:
-        least = min(min_size, labels.size + 1)
-        labels = components.remove_small_components(labels, least, background=0)
+        labels = components.remove_small_components(labels, min_size, background=0)
     return labels_layer(image, "components", on_host(labels))
 
 
 def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerData:
     """Keep so many of the largest components of a layer of labels, as the data of another."""
-    data: Any = on_device(grey_values(labels), device)
-    kept = components.largest_components(data, min(count, data.size), background=0)
+    kept = components.largest_components(placed(labels, device), count, background=0)
     return labels_layer(labels, "largest", on_host(kept))
 
 
 def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
     """Fill the holes of the components of a layer of labels, as the data of another."""
-    data: Any = on_device(grey_values(labels), device)
-    return labels_layer(labels, "filled", on_host(filled(data, background=0)))
+    kept = filled(placed(labels, device), background=0)
+    return labels_layer(labels, "filled", on_host(kept))
 
 
 def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any]]:
@@ -98,9 +101,8 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
     These are ``label`` and ``other``, how many ``faces`` they share, and the ``area`` of these in
     the units of the layer's scale. The device is "cpu" or "cuda".
     """
-    placed: Any = on_device(grey_values(labels), device)
     options: Any = {"background": 0, "spacing": spacing_of(labels)}
-    touching = components.contacts(placed, connectivity=1, **options)
+    touching = components.contacts(placed(labels, device), connectivity=1, **options)
     pairs, counts, areas = map(on_host, (touching.pairs, touching.counts, touching.areas))
     return {"label": pairs[:, 0], "other": pairs[:, 1], "faces": counts, "area": areas}
 
@@ -113,11 +115,10 @@ def measure(
     Columns have the names of scikit-image; by default they are sizes, boxes and centroids, and of
     an image the means and extremes of intensities. The first one is ``label``.
     """
-    values = None if image is None else on_device(grey_values(image), device)
+    values = None if image is None else placed(image, device)
     names = tuple(properties) or USUAL + (() if image is None else USUAL_OF_IMAGE)
-    placed: Any = on_device(grey_values(labels), device)
-    options: Any = {"background": 0, "spacing": spacing_of(labels)}
-    statistics = components.component_statistics(placed, values, properties=names, **options)
+    options: Any = {"background": 0, "spacing": spacing_of(labels), "properties": names}
+    statistics = components.component_statistics(placed(labels, device), values, **options)
     return {name: on_host(column) for name, column in statistics.columns().items()}
 
 

@@ -1,4 +1,4 @@
-"""What segmentation networks call on their masks: batches of tensors in, tensors out.
+"""Functions for masks of segmentation networks: batches of tensors in, tensors out.
 
 The functions take tensors of PyTorch of shape (B, C, H, W) or (B, C, D, H, W), on the CPU or on a
 GPU, and return new ones where these lie. They wait for nothing on the host, and `torch.compile`

@@ -1,4 +1,4 @@
-"""The custom operator ``conncomp::label``: what PyTorch knows of labelling.
+"""The custom operator ``conncomp::label``, by which PyTorch labels.
 
     conncomp::label(Tensor masks, int connectivity) -> Tensor
 
@@ -57,7 +57,7 @@ def tell_logits(masks: torch.Tensor) -> None:
 
 
 def _label_of_fake(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
-    """Return what says of labels all but their values."""
+    """Return a tensor like the labels, without values."""
     return torch.empty(masks.shape, dtype=torch.int32, device=masks.device)
 
 
@@ -75,7 +75,7 @@ def _memory_of_torch(device: torch.device) -> Iterator[None]:
         yield
 
 
-# What torch.library.custom_op would do, too, in 15 us more a call: it looks for outputs that share
+# torch.library.custom_op would do the same in 15 us more a call: it looks for outputs that share
 # memory, and for gradients, of which there are none.
 _library = torch.library.Library("conncomp", "DEF")
 _library.define(

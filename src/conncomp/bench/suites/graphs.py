@@ -75,16 +75,14 @@ def hawick(size: str, data: Path | None = None) -> list[Input]:
 
 def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
     """List the graphs of [H]_ with so many vertices, or edges, for each published million."""
-    inputs = []
 
     def disjoint(name: str, n: int, m: int, k: int) -> Input:
         text = f"{n:,} vertices in {k:,} sets, {m:,} edges inside them"
         return _input(name, text, n, 2 * m, partial(generate.disjoint, n, m, k))
 
-    for n in (2, 4, 8, 16):
-        inputs.append(disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100))
-    for m in (10, 30, 60):
-        inputs.append(disjoint(f"disjoint2-{m}m", million, m * million, 100))
+    sizes = (2, 4, 8, 16)
+    inputs = [disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100) for n in sizes]
+    inputs += [disjoint(f"disjoint2-{m}m", million, m * million, 100) for m in (10, 30, 60)]
     for power in range(7):
         sets = round(million ** (power / 6))
         inputs.append(disjoint(f"disjoint3-1e{power}", 5 * million, 60 * million, sets))
@@ -128,8 +126,8 @@ def _grid(n: int, device: str | None = None) -> Graph:
 
 
 def _rmat(seed: int, n: int, device: str | None = None) -> Graph:
-    known: dict[str, Any] = {"a": 0.45, "b": 0.15, "c": 0.15, "simple": True}
-    return generate.rmat(round(math.log2(n)), 8, **known, seed=seed, device=device)
+    scale = round(math.log2(n))
+    return generate.rmat(scale, 8, a=0.45, b=0.15, c=0.15, simple=True, seed=seed, device=device)
 
 
 def _kronecker(n: int, device: str | None = None) -> Graph:
@@ -179,14 +177,23 @@ ECL = (
     Published("USA-road-d.NY", "road map", 264_346, 730_100, partial(_roads, 0.7, 1)),
     Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, partial(_roads, 0.6, 1)),
 )
-# The order of vertices, components, and whether the small ones are single vertices, as published.
-NUMBERED: dict[str, tuple[Order, int, bool]] = {
-    "amazon0601": ("random", 7, False),
-    "as-skitter": ("random", 756, False),
-    "cit-Patents": ("crawl", 3627, False),
-    "in-2004": ("crawl", 134, True),
-    "soc-LiveJournal1": ("random", 1876, True),
-    "uk-2002": ("crawl", 38359, True),
+
+
+class Arrangement(NamedTuple):
+    """How vertices are ordered, how many components there are, and of how many the small ones."""
+
+    order: Order
+    components: int
+    members: int
+
+
+NUMBERED = {
+    "amazon0601": Arrangement("random", 7, 2),
+    "as-skitter": Arrangement("random", 756, 2),
+    "cit-Patents": Arrangement("crawl", 3627, 2),
+    "in-2004": Arrangement("crawl", 134, 1),
+    "soc-LiveJournal1": Arrangement("random", 1876, 1),
+    "uk-2002": Arrangement("crawl", 38359, 1),
 }
 
 
@@ -196,11 +203,11 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
     Those of size small have some 200,000 arcs, of medium, 5 million, or what was published.
     """
     largest = {"tiny": 3000, "small": 200_000, "medium": 5_000_000, "full": math.inf}[size]
-    inputs = []
-    for row in ECL:
-        path, share = find_published(data, row.name), min(1, largest / row.arcs)
-        inputs.append(graph_of_file(row, path) if path else published_graph(row, share))
-    return inputs
+    files = [(row, find_published(data, row.name)) for row in ECL]
+    return [
+        graph_of_file(row, path) if path else published_graph(row, min(1, largest / row.arcs))
+        for row, path in files
+    ]
 
 
 def graph_of_file(row: Published, path: Path) -> Input:
@@ -216,27 +223,25 @@ def published_graph(row: Published, share: float = 1) -> Input:
     text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
     make = partial(row.make, n)
     if row.name in NUMBERED:
-        order, components, lone = NUMBERED[row.name]
-        make = partial(_make_numbered, row.make, order, components, row.vertices, lone, n)
+        make = partial(_make_numbered, row, NUMBERED[row.name], n)
     return _input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes)
 
 
 def _make_numbered(
-    make: Make, order: Order, many: int, published: int, lone: bool, n: int, device: Any = None
+    row: Published, arrangement: Arrangement, n: int, device: str | None = None
 ) -> Graph:
-    """Return a graph of n vertices like the connected ones that `make` returns, in another order.
+    """Return a graph of n vertices like the connected ones of `row`, in another order.
 
     "random" gives names at random; "crawl" keeps the order, in which near vertices have near
-    neighbours, but begins elsewhere than at the largest hubs. A published graph has so many
-    components and vertices, and a graph of a part of its vertices that part of its components:
-    beside the large one they are pairs or, with `lone`, single vertices.
+    neighbours, but begins elsewhere than at the largest hubs. A graph of a part of the published
+    vertices has that part of the components: beside the large one, pairs or single vertices.
     """
-    members = 1 if lone else 2
-    small = min(round((many - 1) * min(n / published, 1)), n // (2 * members))
-    graph = make(n - small * members, device=device)
+    members, share = arrangement.members, min(n / row.vertices, 1)
+    small = min(round((arrangement.components - 1) * share), n // (2 * members))
+    graph = row.make(n - small * members, device=device)
     xp, large = array_library(device), graph.num_vertices
     n = large + small * members
-    names = _names(xp, order, large, small, members, device)
+    names = _names(xp, arrangement, large, small, device)
     src = repeat(xp, xp.arange(large, dtype=index_dtype(n)), xp.diff(xp.asarray(graph.indptr)))
     arcs = names[src], names[xp.asarray(graph.indices)]
     del graph, src
@@ -247,13 +252,13 @@ def _make_numbered(
     return graph_of_parts(n, arcs=arcs, device=device)
 
 
-def _names(xp: Any, order: Order, large: int, small: int, members: int, device: str | None) -> Any:
-    n = large + small * members
-    if order == "random":
+def _names(xp: Any, arrangement: Arrangement, large: int, small: int, device: str | None) -> Any:
+    n = large + small * arrangement.members
+    if arrangement.order == "random":
         return permutation(n, purpose=Purpose.SHUFFLE, device=device)
     # Small components come at even distances: each is met once by a crawl, and then left.
     begins = xp.arange(small, dtype=np.int64) * n // max(small, 1)
-    taken = (begins[:, None] + xp.arange(members)).ravel()
+    taken = (begins[:, None] + xp.arange(arrangement.members)).ravel()
     free = xp.ones(n, np.bool_)
     free[taken] = False
     turned = xp.roll(xp.flatnonzero(free), -int(large * BEGIN_OF_CRAWL))
@@ -288,12 +293,13 @@ def wang(size: str, data: Path | None = None) -> list[Input]:
 
 def charities() -> list[Input]:
     """List stand-ins for the data of charities of [W]_, of which only these numbers are known."""
-    inputs = []
-    for name, n, m in (("charity-2k", 1953, 1999), ("charity-4k", 3831, 3999)):
+
+    def charity(name: str, n: int, m: int) -> Input:
         text = f"{n:,} vertices, {m:,} edges between pairs drawn at random"
         make = partial(generate.uniform_random, n, m)
-        inputs.append(_input(name, text, n, 2 * m, make, stand_in=True))
-    return inputs
+        return _input(name, text, n, 2 * m, make, stand_in=True)
+
+    return [charity("charity-2k", 1953, 1999), charity("charity-4k", 3831, 3999)]
 
 
 def wang_graphs(million: int, components: int) -> list[Input]:
@@ -301,18 +307,17 @@ def wang_graphs(million: int, components: int) -> list[Input]:
 
     `components` are those of the graphs that differ in their number of vertices.
     """
-    inputs = []
 
-    def graph(name: str, n: int, k: int) -> None:
+    def graph(name: str, n: int, k: int) -> Input:
         text = f"{n:,} vertices, as many edges, {k:,} components"
         make = partial(generate.equal_components, n, n, k, shuffle=True)
-        inputs.append(_input(name, text, n, 2 * n, make))
+        return _input(name, text, n, 2 * n, make)
 
-    for millions in (1, 3, 5, 7, 9):
-        graph(f"vertices-{millions}m", millions * million, components)
-    for power in range(6):
-        graph(f"components-1e{power}", million, round((million / 10) ** (power / 5)))
-    return inputs
+    counts = [round((million / 10) ** (power / 5)) for power in range(6)]
+    return [
+        *(graph(f"vertices-{n}m", n * million, components) for n in (1, 3, 5, 7, 9)),
+        *(graph(f"components-1e{power}", million, count) for power, count in enumerate(counts)),
+    ]
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:

@@ -20,7 +20,7 @@ from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Problem
 from conncomp.bench.suites.graphs import find_published
-from conncomp.cli._options import Threads, option
+from conncomp.cli._options import Threads, option, values_of
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command, needs, no_effect
@@ -60,7 +60,7 @@ def _parse_values(context: click.Context, option: click.Parameter, texts: Sequen
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the commands that measure are given.
+    """The options of the commands that measure.
 
     --suite NAME  Default: all suites.
     --input NAME  Default: the whole suite.
@@ -132,18 +132,20 @@ for subcommand in (compare, graph, grid, paper, report, strong):
 
 
 def _bench(kind: Problem, options: Options) -> None:
-    device, size, data, output = options.device, options.size, options.data, options.output
-    chosen = _choose_inputs(kind, options)
+    data, chosen = options.data, _choose_inputs(kind, options)
     if data is not None and not any(find_published(data, entry.name) for _, entry in chosen):
         raise click.UsageError(f"--data: none of the inputs is in {data}; leave it out.")
     try:
-        where = DEVICES[device]()
+        where = DEVICES[options.device]()
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
     gpu_free = where.free_memory()
     if options.only_list:
         free = available_memory()
-        facts = [("size", size), ("memory available", in_bytes(free) if free else "unknown")]
+        facts = [
+            ("size", options.size),
+            ("memory available", in_bytes(free) if free else "unknown"),
+        ]
         if gpu_free is not None:
             facts.append(("on the GPU", in_bytes(gpu_free)))
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
@@ -162,31 +164,22 @@ def _bench(kind: Problem, options: Options) -> None:
                 count(done, len(chosen) * steps, description=step)
                 done += 1
 
-            for result in measure(
-                kind,
-                chosen,
-                contenders,
-                size=size,
-                threads=conncomp.get_num_threads(),
-                device=where,
-                transfers=options.transfers,
-                limit=options.limit,
-                output=output,
-                notify=notify,
-            ):
+            how = values_of(options, "size", "transfers", "limit", "output")
+            how |= {"threads": conncomp.get_num_threads(), "device": where, "notify": notify}
+            for result in measure(kind, chosen, contenders, **how):
                 done = len(result["rows"]) * steps
     finally:  # after an interrupt, too
         if result["rows"]:
             tables = _table(result), _transfers_table(result)
-            show({}, _summary(result, output), *tables, as_json=False, names=2)
+            show({}, _summary(result, options.output), *tables, as_json=False, names=2)
 
 
 def _choose_inputs(kind: Problem, options: Options) -> list[tuple[str, Input]]:
     suites, inputs = options.suite, options.input
     _check_names("--suite", suites, SUITES[kind])
     makes = {name: make for name, make in SUITES[kind].items() if name in suites or not suites}
-    size, data = options.size, options.data
-    entries = [(suite, entry) for suite, make in makes.items() for entry in make(size, data)]
+    made = ((suite, make(options.size, options.data)) for suite, make in makes.items())
+    entries = [(suite, entry) for suite, several in made for entry in several]
     _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
 
@@ -225,7 +218,7 @@ def _with_options(
         if name not in there_are:
             names = f"there are {', '.join(there_are)}" if there_are else "there are none"
             raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {names}.")
-    made: list[Contender] = []
+    contenders: list[Contender] = []
     for contender in chosen:
         algorithm, options = contender.name, known.get(contender.name, {})
         picked = {
@@ -233,8 +226,8 @@ def _with_options(
             for name in options
             if name in values
         }
-        made += variants(kind, device, algorithm, picked) if picked else [contender]
-    return made
+        contenders += variants(kind, device, algorithm, picked) if picked else [contender]
+    return contenders
 
 
 def _choice(algorithm: str, name: str, text: str, choices: Sequence[Any]) -> Any:
@@ -260,8 +253,8 @@ def _list(entries: Sequence[tuple[str, Input]], on_gpu: bool) -> list[Row]:
     rows: list[Row] = [("suite", "input", *columns, "description")]
     for suite, entry in entries:
         sizes = map(in_bytes, (entry.num_bytes, entry.gpu_bytes)[: len(columns)])
-        told = entry.description + (" (stand-in)" if entry.stand_in else "")
-        rows.append((suite, entry.name, *sizes, told))
+        about = entry.description + (" (stand-in)" if entry.stand_in else "")
+        rows.append((suite, entry.name, *sizes, about))
     return rows
 
 

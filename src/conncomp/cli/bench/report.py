@@ -40,7 +40,7 @@ def paper(context: click.Context, words: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What `compare` is given.
+    """The options of `compare`.
 
     --json  Print one JSON object instead of tables.
     """
@@ -97,7 +97,7 @@ def compare(options: Compared) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Reported:
-    """What `report` is given.
+    """The options of `report`.
 
     --output FILE.html  Write the page here: one file, which needs no others.
     """

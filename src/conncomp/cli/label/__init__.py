@@ -29,6 +29,7 @@ from conncomp.files.access import naming
 from conncomp.files.images import Image, check_format
 from conncomp.files.scales import Content, batch_axes_of
 from conncomp.files.thresholds import foreground, middle_of
+from conncomp.grid.wrapping import ComponentWrapping
 from conncomp.kernels.cuda import launcher
 
 Closes = NDArray[np.bool_] | None  # along which axes components close, if that was asked
@@ -65,7 +66,7 @@ def label(options: Options) -> None:
 
 def _kept(options: Options, stage: Stages) -> str:
     if options.has_chunks and options.output is not None:
-        from conncomp.chunked.volumes.writing import folder_of  # of which the help has no need
+        from conncomp.chunked.volumes.writing import folder_of  # slow, and not for the help
 
         folder = folder_of(options.output)
         if folder.is_dir():
@@ -95,11 +96,9 @@ def _label_whole(options: Options, stage: Stages) -> dict[str, Any]:
         of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
         sizes = kept = conncomp.component_sizes(labels, **of_labels)
         if options.min_size is not None:
-            least = min(options.min_size, labels.size + 1)
-            labels = conncomp.remove_small_components(labels, least, **of_labels)
+            labels = conncomp.remove_small_components(labels, options.min_size, **of_labels)
         if options.top is not None:
-            most = min(options.top, labels.size)
-            labels = conncomp.largest_components(labels, most, **of_labels)
+            labels = conncomp.largest_components(labels, options.top, **of_labels)
         if options.min_size is not None or options.top is not None:
             kept = conncomp.component_sizes(labels, **of_labels)
     written = _write(options, labels, axes, closes, stage)
@@ -135,25 +134,23 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 
 def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
     """Return labels, their number, and of periodic axes with --stats where components close."""
-    asked = values_of(options, "background", "connectivity", "device")
+    how = values_of(options, "background", "connectivity", "device")
     periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
-    asked |= {"periodic": periodic, "batch_axes": axes.batch}
+    how |= {"periodic": periodic, "batch_axes": axes.batch}
 
     def move(image: Image) -> Any:
         return move_to_gpu(launcher.import_cupy(), native_layout(image))
 
-    placed, labels, count = _report.labelled_on(
-        options.device,
-        stage,
-        image,
-        # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
-        move if image.dtype.itemsize <= 8 else None,
-        lambda placed: conncomp.label(placed, return_num=True, **asked),
-    )
+    def labelled(placed: Any) -> Any:
+        return conncomp.label(placed, return_num=True, **how)
+
+    # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
+    there = move if image.dtype.itemsize <= 8 else None
+    placed, labels, count = _report.labelled_on(options.device, stage, image, there, labelled)
     closes = None
     if options.stats is not None and any(axes.periodic):
         with stage("wrapping"):
-            wrapping = conncomp.component_wrapping(placed, **asked)
+            wrapping = conncomp.component_wrapping(placed, **how)
             closes = _axes_of_components(wrapping, image.ndim - axes.batch)
     return labels, int(np.sum(count)), closes
 
@@ -174,7 +171,7 @@ def _write(options: Options, labels: Image, axes: Axes, closes: Closes, stage: S
     return {"labels": options.output, "statistics": options.stats, "picture": picture}
 
 
-def _axes_of_components(wrapping: Any, ndim: int) -> NDArray[np.bool_]:
+def _axes_of_components(wrapping: ComponentWrapping, ndim: int) -> NDArray[np.bool_]:
     """Return along which axes each component closes on itself, by its image and its label."""
     counts = np.asarray(on_host(wrapping.counts))
     each = counts.reshape(-1)
@@ -193,11 +190,11 @@ def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Close
     statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
     columns = columns_of(statistics, *stream.properties_of(options), "moment")
     item = tuple(statistics.batch.T)
-    told = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
-    for name, table in told.items():
+    tables = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
+    for name, table in tables.items():
         if table is not None:
-            found = table[(*item, statistics.labels)].astype(np.int64)
-            columns |= {f"{name}-{k}": column for k, column in enumerate(found.T)}
+            by_axis = table[(*item, statistics.labels)].astype(np.int64).T
+            columns |= {f"{name}-{k}": column for k, column in enumerate(by_axis)}
     letters = "".join(axes.letters[k] for k in axes.separate)
     columns = with_named_axes(columns_of(statistics, "batch"), axes.batch, letters) | columns
     write_rows(options.stats, list(columns), list(columns.values()))
@@ -234,7 +231,7 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
 def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     """Label a volume in chunks; return the report."""
     _check_output(options)
-    # Of which the help has no need.
+    # Slow, and not for the help.
     from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
 
     with opened(options.input, options.key, options.channel) as volume:
@@ -246,9 +243,9 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     size = math.prod(shape) * dtype.itemsize
     axes = _options.closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
-    asked = values_of(options, "background", "connectivity", "threshold", "min_size")
-    asked |= {"periodic": axes[batch:], "batch_axes": batch, "largest": options.top}
-    arguments = Arguments(**asked, listed=options.top or 1)
+    how = values_of(options, "background", "connectivity", "threshold", "min_size")
+    how |= {"periodic": axes[batch:], "batch_axes": batch, "largest": options.top}
+    arguments = Arguments(**how, listed=options.top or 1)
     chosen = values_of(options, "key", "channel", "memory", "scheduler")
     with stage("labelling", counts=True) as progress:
         chosen["progress"] = lambda done, total: progress(done * size // total, size)
@@ -274,7 +271,7 @@ def _check_output(options: Options) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(Common):
-    """What the command is given.
+    """The options of ``conncomp plan``.
 
     --key NAME  Which array of a group of Zarr, or dataset of HDF5.
     --channel N  Which channel of OME-Zarr.
@@ -299,7 +296,7 @@ def plan(options: PlanOptions) -> None:
     IN is Zarr, OME-Zarr, HDF5, TIFF, .npy or a folder of slices, as for `conncomp label` with
     labels in Zarr. A few blocks of it are labelled to a temporary folder, to know.
     """
-    # Of which the help has no need.
+    # Slow, and not for the help.
     from conncomp.chunked.volumes.labelling import opened
     from conncomp.chunked.volumes.plan import plan_labels
 

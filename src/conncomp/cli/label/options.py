@@ -1,4 +1,4 @@
-"""What ``conncomp label`` is given."""
+"""The options of ``conncomp label``."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ Background = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given.
+    """The options of the command.
 
     --output FILE  Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png;
         .zarr, which must not exist, block by block.

@@ -106,14 +106,13 @@ def measure_stream(options: Options, stage: Stages) -> dict[str, Any]:
 
 
 def facts_of(summary: SizeSummary, batch: tuple[int, ...] = ()) -> dict[str, Any]:
-    """Return what a report says of sizes, of several images along some axes."""
+    """Return the sizes for a report; `batch` are lengths of axes of separate images."""
     digits = np.flatnonzero(summary.by_digits[:, 0]).max(initial=-1) + 1
     components, elements = summary.by_digits.sum(axis=0).tolist()
-    largest = [
-        {"label": label, "size": size}
-        | ({"item": [int(k) for k in np.unravel_index(item, batch)]} if batch else {})
-        for size, item, label in summary.largest.tolist()
-    ]
+    largest: list[dict[str, Any]] = []
+    for size, item, label in summary.largest.tolist():
+        place = {"item": np.array(np.unravel_index(item, batch)).tolist()} if batch else {}
+        largest.append({"label": label, "size": size, **place})
     sizes = describe_decades(summary.by_digits[:digits].tolist())
     return {"components": components, "foreground": elements, "largest": largest, "sizes": sizes}
 
@@ -128,7 +127,7 @@ class Axes(NamedTuple):
 
     @property
     def batch(self) -> int:
-        """How many axes of separate images there are."""
+        """The number of axes of separate images."""
         return len(self.separate)
 
 
@@ -156,7 +155,7 @@ def _measure(
     file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
     """Summarise all components, and those that are kept; write lines of the latter if wanted."""
-    # Of which the help has no need.
+    # Slow, and not for the help.
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
 
@@ -195,6 +194,6 @@ def _measure(
 
 
 def properties_of(options: Options) -> list[str]:
-    """Return what all tables of components have: where they are, and how large."""
+    """Return the columns that all tables of components have: place and size."""
     volumes = ["area"] if options.spacing is not None else []
     return ["label", "num_pixels", *volumes, "bbox", "centroid"]

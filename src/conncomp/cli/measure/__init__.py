@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings
@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 import conncomp
+from conncomp._config import working_threads
 from conncomp._core import asked
 from conncomp._optional import optional
 from conncomp._text import printable
@@ -35,7 +36,7 @@ Failures = dict[Source, str]
 
 
 class Work(NamedTuple):
-    """What all images have in common: how they are measured, what is kept, and open files."""
+    """The options, the tables that are kept and the open files, which all images share."""
 
     options: Options
     kept: KeptTables
@@ -102,7 +103,7 @@ def _measure_all(
                 for source in sources:
                     note(source, _measure_file(source, work, lambda: None))
             else:
-                with _threads(max(1, threads // workers)):
+                with working_threads(max(1, threads // workers)):
                     for source, result in _side_by_side(sources, work, workers):
                         note(source, result)
     except KeyboardInterrupt:
@@ -132,16 +133,6 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = conncomp.get_num_threads()
-    conncomp.set_num_threads(count)
-    try:
-        yield
-    finally:
-        conncomp.set_num_threads(before)
 
 
 def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
@@ -188,7 +179,7 @@ def _write(source: Source, measured: Measured) -> None:
         conncomp.write_image(source.labels, measured.labels, axes=measured.axes)
     if source.picture is not None:
         ahead = np.moveaxis(measured.labels, measured.separate, range(len(measured.separate)))
-        paint_labels(source.picture, ahead, measured.spacing)
+        paint_labels(source.picture, ahead, measured.scale.spacing)
 
 
 def _why(error: BaseException, path: Path) -> str:
@@ -235,8 +226,8 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
     unit = next((about["unit"] for about in abouts.values()), "")
     reasons = {source: {"reason": reason} for source, reason in failures.items()}
     files, failed = (
-        [{"path": source.path, "series": source.series} | more for source, more in told.items()]
-        for told in (abouts, reasons)
+        [{"path": source.path, "series": source.series} | facts for source, facts in each.items()]
+        for each in (abouts, reasons)
     )
     report = {
         **{"files": files, "failed": failed, "objects": objects, "unit": unit},
@@ -248,9 +239,10 @@ def _show(options: Options, tables: Tables, failures: Failures, stage: Stages) -
         if about["doubt"]:
             say(f"{source.path}: {about['doubt']}")
     others = f", and {len(failures):,} failed" if failures else ""
-    told = [(about["axes"], about["separate"]) for about in abouts.values() if about["axes"]]
     axes = {
-        letters + "".join(f", each {letters[k]} alone" for k in apart) for letters, apart in told
+        about["axes"] + "".join(f", each {about['axes'][k]} alone" for k in about["separate"])
+        for about in abouts.values()
+        if about["axes"]
     }
     rows: list[Row] = [
         (_noun(options), f"{len(tables):,}{others}"),

@@ -1,4 +1,4 @@
-"""Which images a command is given, what it writes of each, and the files that are open."""
+"""The images of a command, the files that it writes of each, and those that are open."""
 
 from __future__ import annotations
 

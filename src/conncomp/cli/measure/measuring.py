@@ -18,6 +18,7 @@ from conncomp.chunked.measures.volume_file import VolumeFile
 from conncomp.chunked.volumes.formats.zarr_arrays import is_zarr
 from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume
 from conncomp.cli._input import one_channel, with_named_axes
+from conncomp.cli._options import check_spacing
 from conncomp.cli._output import columns_of
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import OpenFiles, Source
@@ -32,13 +33,12 @@ from conncomp.files.thresholds import as_whole_numbers, foreground, look_like_in
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of the objects in an image."""
+    """The objects in an image: their columns, and how they were found."""
 
     columns: dict[str, NDArray[Any]]
     labels: NDArray[Any]
-    spacing: tuple[float, ...]  # along the axes of an object, in the unit
-    unit: str
-    threshold: Any
+    scale: Scale  # of the axes of an object
+    threshold: Any = None
     axes: str = ""  # letters of the axes of the image; nothing if the file does not tell
     separate: Sequence[int] = ()  # which of these hold separate images
     doubt: str | None = None  # why labels may be none
@@ -68,7 +68,7 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
         doubt = doubt_of(sample, columns["label"], int(np.count_nonzero(labels)))
     scale = scale or Scale((1.0,) * (image.ndim - batch), "")
     labels = np.moveaxis(labels, range(len(separate)), separate)
-    return Measured(columns, labels, *scale, _plain(threshold), stored.axes, separate, doubt)
+    return Measured(columns, labels, scale, _plain(threshold), stored.axes, separate, doubt)
 
 
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
@@ -90,10 +90,8 @@ def _plain(threshold: Any) -> Any:
 def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | None:
     """Return the scale of the last axes: that of the options, or what the file tells."""
     if options.spacing is not None:
-        if len(options.spacing) not in (1, ndim):
-            count = len(options.spacing)
-            raise ValueError(f"--spacing has {count} lengths; the image has {ndim} axes")
         lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
+        check_spacing(lengths, ndim)
         return Scale(lengths, options.unit or "")
     if content.scale is None or options.join_time:  # a volume of lengths and times has no unit
         if options.unit is not None:
@@ -117,13 +115,13 @@ def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[Any, int
         labels = as_whole_numbers(image)
     if options.min_size is not None:
         labels = conncomp.remove_small_components(
-            labels, min(options.min_size, labels.size + 1), background=0, batch_axes=batch
+            labels, options.min_size, background=0, batch_axes=batch
         )
     return labels, largest, threshold
 
 
 def _intensities(source: Source, content: Content, options: Options, files: OpenFiles) -> Any:
-    """Return what to measure intensities of, channels last: another image, or this as it was."""
+    """Return the image of intensities, channels last: another one, or this one as it was."""
     if source.intensity is not None:
         series = source.series if files.count(source.intensity) > 1 else 0
         content = files.read(source.intensity, source.key_beside(options), series)
@@ -135,7 +133,7 @@ def _intensities(source: Source, content: Content, options: Options, files: Open
 
 # Where labels are measured block by block.
 BY_BLOCKS = "with --memory and without --threshold"
-# What the parts of a component in several blocks add up to; others need all of it at once.
+# Columns that add up over the blocks of a component; others need all of it at once.
 OF_LABELS, OF_IMAGE = ("label", *USUAL), (*USUAL_OF_IMAGE, "centroid_weighted")
 
 
@@ -143,8 +141,8 @@ def check_blocks(options: Options) -> None:
     """Raise a click.UsageError if columns do not fit labels that are measured in blocks."""
     if options.memory is None:
         return
-    asked = options.properties or ()
-    names = (asked,) if isinstance(asked, str) else asked
+    names = options.properties or ()
+    names = (names,) if isinstance(names, str) else names
     unknown = [name for name in names if name not in OF_LABELS + OF_IMAGE]
     if unknown:
         raise click.UsageError(
@@ -171,8 +169,8 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
         image = None
         if source.intensity is not None:
             image = opened(source.intensity, source.key_beside(options), None)
-        known = Content(np.empty(0), None, axes, scale)
-        scale = scale_of_options(known, options, labels.ndim - batch)
+        content = Content(np.empty(0), None, axes, scale)
+        scale = scale_of_options(content, options, labels.ndim - batch)
         numbers: dict[str, Any] = {"background": 0, "batch_axes": batch}
         if options.min_size is not None:
             kept = min(options.min_size, labels.size + 1)
@@ -190,7 +188,8 @@ def measure_in_blocks(source: Source, options: Options) -> Measured:
     doubt = doubt_of(sample, statistics.labels, int(statistics.sizes.sum()))
     scale = scale or Scale((1.0,) * len(statistics.spacing), "")
     separate = [] if options.planes else list(range(batch))
-    return Measured(columns, np.empty(0, np.int64), *scale, None, axes, separate, doubt)
+    none = np.empty(0, np.int64)
+    return Measured(columns, none, scale, axes=axes, separate=separate, doubt=doubt)
 
 
 def _batch_of(labels: VolumeFile, options: Options) -> int:

@@ -1,4 +1,4 @@
-"""What ``conncomp measure`` is given."""
+"""The options of ``conncomp measure``."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _parse_unit(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Common):
-    """What the command is given.
+    """The options of the command.
 
     --output FILE  Write the table here: .parquet or .arrow (.feather), with units in the metadata
         of columns, or .csv.
@@ -155,13 +155,13 @@ class Options(Common):
 
     @property
     def kept_folder(self) -> Path:
-        """Where what is done is kept until all is."""
+        """The folder of the tables of images, until that of all is written."""
         return self.output.with_name(f"{self.output.name}.partial")
 
 
 def _of_image(properties: tuple[str, ...] | str | None) -> list[str]:
     asked = () if properties is None or isinstance(properties, str) else properties
-    # What is not in the table is a quantile.
+    # Names that are not in the table are quantiles.
     return [name for name in asked if name not in PROPERTIES or PROPERTIES[name].image]
 
 
@@ -218,6 +218,6 @@ SUFFIXES = {suffix for kind in KINDS for suffix in kind.suffixes} | {".h5", ".hd
 
 
 def as_known(options: Options) -> dict[str, Any]:
-    """Return of what options the table of a file depends."""
+    """Return the options on which the table of a file depends."""
     left_out = {"inputs", "output", "memory", "workers", "resume", "threads", "as_json"}
     return {name: value for name, value in vars(options).items() if name not in left_out}

@@ -30,7 +30,7 @@ LENGTHS = {
 AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
 FACES = {"contact_area"}  # as many as axes, but one
 SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
-# Of a moment as many as its orders add up to, which end the name of a column; values count as 1.
+# The power of a moment is the sum of its orders, which end the name of a column; values count as 1.
 MOMENTS = {"moments", "moments_central", "moments_weighted", "moments_weighted_central"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.(arrow|tmp)")
@@ -50,10 +50,10 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
         **{name: arrow.array(column) for name, column in measured.columns.items()},
     }
     units = {name: _unit(name, measured) for name in columns}
-    known = {name: {"unit": unit} if unit else None for name, unit in units.items()}
-    fields = [arrow.field(name, c.type, metadata=known[name]) for name, c in columns.items()]
-    names = "unit", "spacing", "threshold", "axes", "doubt"
-    about = {name: getattr(measured, name) for name in names}
+    metadata = {name: {"unit": unit} if unit else None for name, unit in units.items()}
+    fields = [arrow.field(name, c.type, metadata=metadata[name]) for name, c in columns.items()]
+    about = {name: getattr(measured, name) for name in ("threshold", "axes", "doubt")}
+    about |= measured.scale._asdict()
     about |= {"objects": count, "separate": list(measured.separate)}
     schema = arrow.schema(fields, {KEY: json.dumps(about)})
     return arrow.Table.from_arrays(list(columns.values()), schema=schema)
@@ -62,18 +62,18 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
 def _unit(column: str, measured: Measured) -> str:
     name = re.sub(r"(-\d+)+$", "", column)
     orders = [int(order) for order in column.removeprefix(name).split("-")[1:]]
-    ndim = len(measured.spacing)
+    ndim, unit = len(measured.scale.spacing), measured.scale.unit
     kinds = (LENGTHS, 1), (SQUARES, 2), (AREAS, ndim), (FACES, ndim - 1)
     # Orders of a moment, after which comes the channel.
     powers = (*kinds, (MOMENTS, sum(orders[:ndim])))
     power = next((power for names, power in powers if name in names), 0)
-    if power == 0 or not measured.unit:
+    if power == 0 or not unit:
         return ""
-    return measured.unit if power == 1 else f"{measured.unit}^{power}"
+    return unit if power == 1 else f"{unit}^{power}"
 
 
 def about_table(table: Any) -> dict[str, Any]:
-    """Return what else is known of the table of an image."""
+    """Return the facts in the metadata of the table of an image."""
     about: dict[str, Any] = json.loads(table.schema.metadata[KEY])
     return about
 
