@@ -5,19 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import prod
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_choice, check_range, shown
+from conncomp._arguments import check_range
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.models._arguments import check_drawn, check_state, one_each, room_for
+from conncomp.kernels.updates import Drawn
+from conncomp.models._arguments import check_drawn, check_state, room_for
 from conncomp.models.protocol import (
     MOST_UPDATES,
-    Floats,
     Integers,
     Measured,
     ModelState,
@@ -37,6 +37,7 @@ class State:
     """
 
     device: str
+    drawn: Drawn
     made: Any = None  # the engine
     betas: Any = None
     now: Any = None
@@ -54,8 +55,13 @@ class State:
             )
         return self.made
 
+    def new_engine(self, make: Callable[..., Made], *arguments: Any) -> Made:
+        """Return an engine, made of its class for the device; of a GPU, the current one."""
+        on_device = (current_gpu(),) if self.device == "cuda" else ()
+        return make(*on_device, self.drawn, *arguments)
+
     def take_next(self, number: int) -> None:
-        """Let those be now that the update of this number wrote: no signal comes between."""
+        """Exchange `now` and `next`, which the update of this number wrote: in one step."""
         self.now, self.next, self.number = self.next, self.now, number
 
 
@@ -91,8 +97,7 @@ class Simulated(ABC, Generic[Measured]):
         self._random = check_drawn(replicas, first_replica, seed)
         self.seed, self.first_replica, self.replicas = self._random
         self.device: str = choose_device(device, on_gpu(start), "start")
-        self._state = State(self.device)
-        self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
+        self._state = State(self.device, self._random)
 
     @property
     def updates(self) -> int:
@@ -138,13 +143,13 @@ class Simulated(ABC, Generic[Measured]):
         vars(self._state).update(arrays, number=updates)
 
     def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
-        made = {"_state", "_observables", *self._memory}
+        made = {"_state", *self._memory}
         return {name: value for name, value in vars(self).items() if name not in made}, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied
         vars(self).update(described)
-        self._state, self._observables = State(self.device), {}
+        self._state = State(self.device, self._random)
         self._prepare()
         self.restore(state)
 
@@ -235,7 +240,7 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make the engine of the state by `_new_engine`, and all that `_memory` names."""
+        """Make the engine of the state by `State.new_engine`, and all that `_memory` names."""
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""
@@ -258,11 +263,6 @@ class Simulated(ABC, Generic[Measured]):
     def _advance(self, number: int) -> None:
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
-
-    def _new_engine(self, made: Callable[..., Made], *arguments: Any) -> Made:
-        """Return an engine, made of its class for the model's device; of a GPU, the current one."""
-        on_device = (current_gpu(),) if self.device == "cuda" else ()
-        return made(*on_device, self._random, *arguments)
 
     def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
         """Return memory of zeros for the state of replicas, of which an update needs two."""
@@ -348,98 +348,3 @@ class Step(Update):
         if record is not None:
             self.measure(record)
         self.model._advance(number, **self.makes)
-
-
-def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
-    """Return the name and value of that which is given; "critical" if neither is."""
-    if temperature is not None and beta is not None:
-        raise ValueError("temperature and beta exclude each other; give one of them")
-    name, given = ("temperature", temperature) if beta is None else ("beta", beta)
-    given = "critical" if given is None else given
-    if isinstance(given, str):
-        check_choice(name, given, ("critical",))
-    return name, given
-
-
-def inverses_of(name: str, value: Any, replicas: int) -> tuple[Floats, Floats]:
-    """Return a finite number above 0 for each replica, and its inverse."""
-    numbers = one_each(name, value, replicas)
-    with np.errstate(divide="ignore", over="ignore"):
-        inverses = 1 / numbers
-    if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
-        raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
-    return numbers, inverses
-
-
-class Thermal(Simulated[Measured]):
-    """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
-
-    _most: ClassVar[float] = inf
-    _strongest = 1.0
-
-    _given_betas: Floats  # the first ones: exchanges change those of the state
-
-    @property
-    def beta(self) -> float | Floats:
-        """The inverse temperature, of each replica if there are several."""
-        return float(self._state.betas[0]) if self._single else self._state.betas.copy()
-
-    @property
-    def temperature(self) -> float | Floats:
-        """The temperature, of each replica if there are several; infinite where beta is 0."""
-        with np.errstate(divide="ignore"):
-            temperatures = 1 / self._state.betas
-        return float(temperatures[0]) if self._single else temperatures
-
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        measured: Any = self.measure()
-        return measured.energy[()]
-
-    def magnetisation(self) -> Any:
-        """Return the magnetisation a site or, of vectors, the mean spin, for each replica."""
-        measured: Any = self.measure()
-        return measured.magnetisation[()]
-
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is: values that JSON has, and `beta` as an array."""
-        return {**super().parameters(), "beta": np.asarray(self.beta)}
-
-    def _critical_beta(self) -> float:
-        """Return "critical" as a number; ValueError if that is not known."""
-        raise NotImplementedError
-
-    def _ladders(self) -> Integers:
-        """Return which replicas exchange temperatures with each other, rows of ascending beta."""
-        return np.argsort(self._state.betas, kind="stable")[None, :]
-
-    def _energy_unit(self) -> Any:
-        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each.
-
-        It is below 0 where `LEVEL` counts satisfied bonds.
-        """
-        raise NotImplementedError
-
-    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica: one of both is given, or neither."""
-        name, given = temperature_or_beta(temperature, beta)
-        if name == "beta" or isinstance(given, str):
-            return self._check_betas("beta", given)
-        _, betas = inverses_of(name, given, self.replicas)
-        return self._check_betas("the inverse of temperature", betas)
-
-    def _check_betas(self, name: str, beta: Any) -> Floats:
-        if isinstance(beta, str):
-            check_choice(name, beta, ("critical",))
-            beta = self._critical_beta()
-        betas = one_each(name, beta, self.replicas)
-        with np.errstate(over="ignore"):
-            weak = betas * abs(self._strongest) < self._most if self._most < inf else True
-            allowed = (betas >= 0) & (betas < inf) & weak
-        if not allowed.all():
-            wanted = "be finite, and not negative"
-            if self._most < inf:
-                wanted = f"not be negative and, times the coupling, below {self._most:g}"
-            given = beta.tolist() if isinstance(beta, np.ndarray) else beta
-            raise ValueError(f"{name}={shown(given)} must {wanted}")
-        return betas

@@ -27,15 +27,16 @@ BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 
 class OnLattice:
-    """Sites of cells; `negative` says whether the coupling is."""
+    """Sites of the cells of a lattice, and bonds of one coupling, or of one each."""
 
-    def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
-        self.name = lattice_in_words(lattice)
+    def __init__(self, shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> None:
+        self.name, self.coupling = lattice_in_words(lattice), coupling
         self.cell, lengths = cell_and_shape(lattice, shape, LATTICES)
         borders = _check_borders(periodic, len(lengths))
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
         of_cell = len(self.cell.sites), self.cell.bonds
+        negative = not isinstance(coupling, np.ndarray) and coupling < 0
         cells = self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
         self.sites = cells.sites
         self.shape = lengths if cells.cell == 1 else (*lengths, cells.cell)  # of an array of sites
@@ -89,16 +90,16 @@ class OnLattice:
         along = steps[first] @ np.array(self.cell.vectors)
         return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
 
-    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
-        """Return bonds as kernels on any edges take them: see `weighted_bonds`."""
-        signs = self.signs()
+    def bonds(self, field: Floats | None, states: int = 2) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them, with the field of each site."""
+        signs, coupling = self.signs(), self.coupling
         couplings = coupling if isinstance(coupling, np.ndarray) else np.array(abs(coupling))
         if couplings.shape not in ((), signs.shape):
             raise ValueError(
                 f"coupling has shape {couplings.shape}; there must be one number, or one for each "
                 f"of {len(signs)} bonds, in the order of .edges"
             )
-        return weighted_bonds(self, signs, couplings, *others)
+        return _weighted_bonds(self, signs, couplings, field, states)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
@@ -182,13 +183,16 @@ class InGraph:
         """Raise ValueError: vertices have no place."""
         raise ValueError("the vertices of a graph have no coordinates")
 
-    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
-        """Return bonds as kernels on any edges take them, with the graph's own couplings."""
-        return weighted_bonds(self, None, self.couplings, *others)
+    def bonds(self, field: Floats | None, states: int = 2) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them, with the field of each site."""
+        return _weighted_bonds(self, None, self.couplings, field, states)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         return {"lattice": self.name, "shape": [self.sites]}
+
+
+Place = OnLattice | InGraph
 
 
 def _of_groups(function: np.ufunc, values: NDArray[Any], begins: NDArray[Any]) -> NDArray[Any]:
@@ -210,8 +214,12 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     return pairs, sources > targets
 
 
-def weighted_bonds(
-    place: Any, signs: Any, couplings: Floats, field: Floats | None, states: int = 2
+def _weighted_bonds(
+    place: Place,
+    signs: NDArray[np.int8] | None,
+    couplings: Floats,
+    field: Floats | None,
+    states: int,
 ) -> EdgeBonds:
     """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:
@@ -226,15 +234,14 @@ def weighted_bonds(
     return EdgeBonds(place.sites, place.ends(), *bonds, scale, states)
 
 
-def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattice | InGraph:
+def place_of(shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> Place:
     """Return where the sites are: of no lattice, a hypercubic one of as many axes as lengths."""
     if is_sparse(shape):
         raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
-        negative = not isinstance(coupling, np.ndarray) and coupling < 0
         if lattice is None:
             lattice = HYPERCUBIC[len(check_shape(shape)) - 1]
-        return OnLattice(shape, lattice, periodic, negative)
+        return OnLattice(shape, lattice, periodic, coupling)
     if not (lattice is None or (isinstance(lattice, str) and lattice == "square")) or (
         periodic is not True
     ):
@@ -242,19 +249,20 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
     return InGraph(shape, np.asarray(coupling))
 
 
-def lattice_of(model: Any, what: str) -> OnLattice:
-    """Return where the sites of a model are; ValueError for those of a graph: `what` needs axes."""
-    if not isinstance(model._place, OnLattice):
+def check_lattice(place: Place, what: str) -> OnLattice:
+    """Return a place with axes, which `what` needs; ValueError if it is a graph."""
+    if not isinstance(place, OnLattice):
         raise ValueError(f"{what} is measured on lattices, and a graph has no axes; leave it out")
-    return model._place
+    return place
 
 
-def in_words(place: Any, coupling: float | Floats, states: int) -> Lattice | None:
-    """Return the lattice that the engines of words have, if they have a model with these bonds."""
-    if isinstance(coupling, np.ndarray) or place.name not in HYPERCUBIC:
+def in_words(place: Place, states: int) -> Lattice | None:
+    """Return a hypercubic lattice of one coupling as engines of words take it; None of others."""
+    if not isinstance(place, OnLattice) or place.name not in HYPERCUBIC:
         return None
-    cells = place.cells
-    return None if any(cells.antiperiodic) else Lattice(cells.shape, cells.periodic, states)
+    cells, alike = place.cells, not isinstance(place.coupling, np.ndarray)
+    has_words = alike and not any(cells.antiperiodic)
+    return Lattice(cells.shape, cells.periodic, states) if has_words else None
 
 
 class Classes(NamedTuple):

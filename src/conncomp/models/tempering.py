@@ -14,9 +14,9 @@ from conncomp._arguments import as_bool, check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import check_callable
 from conncomp.models._probabilities import CERTAIN
-from conncomp.models.base import Thermal
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, Integers, make_updates
+from conncomp.models.thermal import Thermal
 
 EXCHANGE, REPLICA_SHIFT = 6, 40  # of ``kernels/core/spins.h``
 LEVEL = 0  # the field of a record that the energy is proportional to, but for a constant
@@ -154,8 +154,8 @@ def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
     observed = {"observe": (), **options}
     observe, wrapping = observed.pop("observe"), observed.pop("wrapping")
     clusters = as_bool("clusters", options.get("clusters", False))
-    update = model.updater(**observed)
-    return observing(model, update, observe, clusters=clusters, wrapping=wrapping)
+    update: Any = model.updater(**observed)  # of spins, as a `SpinGlass` has no wrapping
+    return observing(update, observe, clusters=clusters, wrapping=wrapping)
 
 
 def exchange(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +22,37 @@ _TOLD = {
 }
 
 
+class Reader(Protocol):
+    """Reads observables of fields of records."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the observables."""
+
+    @property
+    def length(self) -> int:
+        """The number of fields."""
+
+    def value(self, name: str, fields: Integers, series: Any) -> NDArray[Any]:
+        """Return an observable, given the fields along the last axis."""
+
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return, by name, a function of means for a `Summary`, and the series of these means.
+
+        `values` are those of all `names`, and "squares", of m.
+        """
+
+
 class Observed(NamedTuple):
-    """Fields of records: who reads them, and the first one.
+    """Fields of records from `first` on, and their reader."""
 
-    A reader has `names` of observables, and `length`, the number of its fields. Its ``value(name,
-    fields, series)`` returns an observable, given fields along the last axis, and its
-    ``estimates(values)`` returns a function of means and what these are of, by name, for a
-    `Summary`, given all its values, and "squares", of m.
-    """
-
-    reader: Any
+    reader: Reader
     first: int
 
-    def value(self, name: str, series: Any) -> NDArray[Any]:
+    def value(self, name: str, series: ObservedSeries) -> NDArray[Any]:
         """Return the values of an observable in a series."""
         fields = series.records[..., self.first : self.first + self.reader.length]
-        value: NDArray[Any] = self.reader.value(name, fields, series)
-        return value
+        return self.reader.value(name, fields, series)
 
 
 class ObservedSeries:

@@ -316,7 +316,9 @@ class Percolation(Simulated[PercolationMeasurements]):
         return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
-        self._state.made = self._new_engine(_engine_on(self.device), self._cells, self._of_cells)
+        self._state.made = self._state.new_engine(
+            _engine_on(self.device), self._cells, self._of_cells
+        )
 
     def _step(self, numbers: range) -> None:
         self.updates += len(numbers)

@@ -9,7 +9,8 @@ from conncomp._arguments import as_number, check_range, shown
 from conncomp.kernels.updates import ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
-from conncomp.models.base import State, Update
+from conncomp.models.base import Update
+from conncomp.models.spins.state import SpinState
 
 LOCAL = "metropolis", "heat-bath"
 ON_EDGES = ("swendsen-wang", "wolff", *LOCAL)
@@ -26,13 +27,19 @@ class Measures(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class ClusterUpdate(Update):
+class SpinUpdate(Update):
+    """An update of spins, drawn by what an engine makes of the temperatures: `strengths`."""
+
+    state: SpinState
+    strengths: Any
+
+
+@dataclass(kw_only=True)
+class ClusterUpdate(SpinUpdate):
     """Clusters take other states: all of them, or those of `chosen` sites."""
 
-    state: State
     measured: Measures
     chosen: ChosenSites | None
-    strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
@@ -65,12 +72,10 @@ class ClusterUpdate(Update):
 
 
 @dataclass(kw_only=True)
-class LocalUpdate(Update):
-    """Each site in turn is offered another spin, by a rule of `LOCAL`, of an engine."""
+class LocalUpdate(SpinUpdate):
+    """The engine `offering` offers each site in turn another spin, by a rule of `LOCAL`."""
 
-    state: State
     offering: Any
-    strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import placed
-from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.edges import SpinKind
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
 from conncomp.models._arguments import check_start
-from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
+from conncomp.models._probabilities import MOST_STRENGTH
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
-from conncomp.models.spins.model import Layout, SpinModel
+from conncomp.models.spins.model import SpinModel
+from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import OF_VECTORS
 from conncomp.models.vectors.measurements import VectorMeasurements
 
@@ -55,13 +55,14 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _lay_out(self, fields: Any) -> Layout:
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
-        of_words = places.in_words(self._place, self.coupling, 2) if plain else None
+        of_words = places.in_words(self._place, 2) if plain else None
         if of_words is not None:
-            vectors, negative = self._engines.vectors, self.coupling < 0
+            vectors, negative = engines_on(self.device).vectors, self.coupling < 0
             made = partial(vectors, lattice=of_words, kind=self._kind, negative=negative)
             of_sites = of_words, of_words, self._edge_kind, FIELDS, float(self.coupling)
             return Layout(*of_sites, engine=made)
-        edges, length = self._all_bonds(fields), COUNTS + self._edge_kind.components
+        edges = self._place.bonds(fields, self._states)
+        length = COUNTS + self._edge_kind.components
         return Layout(edges, edges.of_sites, self._edge_kind, length, edges.scale, edges)
 
     @property
@@ -86,7 +87,8 @@ class VectorModel(SpinModel[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, "wolff", observe=observe)
+        update = self._updater("wolff", observe=observe)
+        return self._repeat(update, "updates", updates, measure)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -128,16 +130,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _components(self) -> int:
         """How many numbers a vector has."""
         return self._edge_kind.components
-
-    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._state.now, self._edge_kind, Lattice((self.sites,), (False,), self._states)
-
-    def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
-        return self._place.bonds(self.coupling, fields, self._states)
-
-    def _new_strengths(self) -> Any:
-        strengths = strengths_of(self._state.betas, float(self.coupling))
-        return placed(self._engine.xp, strengths.view(np.uint32))
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width

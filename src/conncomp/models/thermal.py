@@ -1,0 +1,108 @@
+"""Models whose replicas have temperatures: what users give, and what follows from it."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from conncomp._arguments import check_choice, shown
+from conncomp.models._arguments import one_each
+from conncomp.models.base import Simulated
+from conncomp.models.protocol import Floats, Integers, Measured
+
+
+def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
+    """Return the name and value of that which is given; "critical" if neither is."""
+    if temperature is not None and beta is not None:
+        raise ValueError("temperature and beta exclude each other; give one of them")
+    name, given = ("temperature", temperature) if beta is None else ("beta", beta)
+    given = "critical" if given is None else given
+    if isinstance(given, str):
+        check_choice(name, given, ("critical",))
+    return name, given
+
+
+def inverses_of(name: str, value: Any, replicas: int) -> tuple[Floats, Floats]:
+    """Return a finite number above 0 for each replica, and its inverse."""
+    numbers = one_each(name, value, replicas)
+    with np.errstate(divide="ignore", over="ignore"):
+        inverses = 1 / numbers
+    if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
+        raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
+    return numbers, inverses
+
+
+class Thermal(Simulated[Measured]):
+    """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
+
+    _most: ClassVar[float] = inf
+    _strongest = 1.0
+
+    _given_betas: Floats  # the first ones: exchanges change those of the state
+
+    @property
+    def beta(self) -> float | Floats:
+        """The inverse temperature, of each replica if there are several."""
+        return float(self._state.betas[0]) if self._single else self._state.betas.copy()
+
+    @property
+    def temperature(self) -> float | Floats:
+        """The temperature, of each replica if there are several; infinite where beta is 0."""
+        with np.errstate(divide="ignore"):
+            temperatures = 1 / self._state.betas
+        return float(temperatures[0]) if self._single else temperatures
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        measured: Any = self.measure()
+        return measured.energy[()]
+
+    def magnetisation(self) -> Any:
+        """Return the magnetisation a site or, of vectors, the mean spin, for each replica."""
+        measured: Any = self.measure()
+        return measured.magnetisation[()]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and `beta` as an array."""
+        return {**super().parameters(), "beta": np.asarray(self.beta)}
+
+    def _critical_beta(self) -> float:
+        """Return "critical" as a number; ValueError if that is not known."""
+        raise NotImplementedError
+
+    def _ladders(self) -> Integers:
+        """Return which replicas exchange temperatures with each other, rows of ascending beta."""
+        return np.argsort(self._state.betas, kind="stable")[None, :]
+
+    def _energy_unit(self) -> Any:
+        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each.
+
+        It is below 0 where `LEVEL` counts satisfied bonds.
+        """
+        raise NotImplementedError
+
+    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
+        """Return an inverse temperature for each replica: one of both is given, or neither."""
+        name, given = temperature_or_beta(temperature, beta)
+        if name == "beta" or isinstance(given, str):
+            return self._check_betas("beta", given)
+        _, betas = inverses_of(name, given, self.replicas)
+        return self._check_betas("the inverse of temperature", betas)
+
+    def _check_betas(self, name: str, beta: Any) -> Floats:
+        if isinstance(beta, str):
+            check_choice(name, beta, ("critical",))
+            beta = self._critical_beta()
+        betas = one_each(name, beta, self.replicas)
+        with np.errstate(over="ignore"):
+            weak = betas * abs(self._strongest) < self._most if self._most < inf else True
+            allowed = (betas >= 0) & (betas < inf) & weak
+        if not allowed.all():
+            wanted = "be finite, and not negative"
+            if self._most < inf:
+                wanted = f"not be negative and, times the coupling, below {self._most:g}"
+            given = beta.tolist() if isinstance(beta, np.ndarray) else beta
+            raise ValueError(f"{name}={shown(given)} must {wanted}")
+        return betas
