@@ -1,4 +1,4 @@
-"""What all models have: replicas, a seed, a device with its engine, and a state to go back to."""
+"""The base of all models: replicas, a seed, a device with its engine, and states to restore."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 
 @dataclass
 class State:
-    """Where a model stands, as its updates read and write it, and the engine that makes these.
+    """The present state of a model, as its updates read and write it, and their engine.
 
     Replicas are in `now`, and an update writes those after it in `next`. It has the `number` of the
     last one. `betas` are of a `Thermal`.
@@ -101,7 +101,7 @@ class Simulated(ABC, Generic[Measured]):
 
     @property
     def updates(self) -> int:
-        """How many updates were made."""
+        """The number of updates that were made."""
         return self._state.number
 
     @updates.setter
@@ -305,7 +305,7 @@ class Update(ABC):
 
     @property
     def most(self) -> int:
-        """How many updates `sweep` makes at once; of 1, it is not called."""
+        """The number of updates that `sweep` makes at once; if it is 1, nobody calls that."""
         return 1
 
     def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:

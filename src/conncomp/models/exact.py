@@ -1,4 +1,4 @@
-"""What is exactly known: energies and magnetisations of Ising models, and the Nishimori line.
+"""Exact results: energies and magnetisations of Ising models, and the Nishimori line.
 
 Energies are derivatives of ln Z, of which one of two integrals is done,
 

@@ -1,4 +1,4 @@
-"""Where the sites of a model lie, and which bonds join them: on a lattice, or in a graph."""
+"""The sites of a model and the bonds between them: on a lattice, or in a graph."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ Report = Callable[[int, int], None]  # gets how many updates are done, and how m
 
 @dataclass(frozen=True)
 class Simulation(Generic[Measured]):
-    """What `simulate` returns.
+    """A simulation, which `simulate` returns.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Simulation(Generic[Measured]):
 
 
 class _Schedule(NamedTuple):
-    """Which updates measure: the first after `thermalise`, and each `every`-th from there."""
+    """The updates that measure: the first after `thermalise`, and each `every`-th from there."""
 
     thermalise: int
     sweeps: int

@@ -24,7 +24,7 @@ LEVEL = 0  # the field of a record that the energy is proportional to, but for a
 
 @dataclass(frozen=True)
 class Tempering:
-    """What `parallel_tempering` returns; temperatures are in the order that the model was given.
+    """The result of `parallel_tempering`; temperatures are in the order in which they were given.
 
     Of several ladders, of replicas that exchange, one follows the other; all have as many
     temperatures, in the order of the first one.

@@ -1,4 +1,4 @@
-"""What the commands of all models share: options, the run with its pictures, and the report."""
+"""The base of the commands of all models: options, the run with its pictures, the report."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OrCritical = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the user chose of what all simulations have.
+    """The options of all simulations.
 
     --shape LxL...  The lengths of the lattice's axes.
     --replicas R  How many lattices to simulate side by side, at each of several temperatures.

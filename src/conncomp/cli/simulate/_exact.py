@@ -1,4 +1,4 @@
-"""What is known of a model besides what was simulated: curves and transitions for its plots."""
+"""Exact results for the plots of a model: curves and transitions."""
 
 from __future__ import annotations
 

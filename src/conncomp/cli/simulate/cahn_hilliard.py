@@ -28,7 +28,7 @@ PHASES = "above", "below"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of the equation; most are arguments of `CahnHilliard`.
+    """The options of the equation; most are arguments of `CahnHilliard`.
 
     --mobility M
     --b B

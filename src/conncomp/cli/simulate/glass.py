@@ -37,7 +37,7 @@ DRAWN = "correlation_ratio", "binder_ratio"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.SettingsOfSizes):
-    """What the user chose of spin glasses.
+    """The options of spin glasses.
 
     --positive P  Which share of ±J is positive.
     --dilution P  Which share of the bonds is absent.

@@ -22,7 +22,7 @@ NAMES = {
 
 
 class Point(NamedTuple):
-    """What was measured at a temperature and a share of spins that are up."""
+    """Means at one temperature and share of spins that are up."""
 
     temperature: float
     fraction: float
@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of Kawasaki dynamics.
+    """The options of Kawasaki dynamics.
 
     --lattice  bcc is body-centred cubic: --shape counts sites along its primitive vectors.
     --temperature T|critical  kT in units of J, in the Ising convention. Default: the critical one

@@ -32,7 +32,7 @@ NAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of percolation.
+    """The options of percolation.
 
     --kind  Whether sites or bonds are occupied at random.
     --p P|critical  The probability that a site or bond is occupied. Default: the threshold.

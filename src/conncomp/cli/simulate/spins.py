@@ -61,7 +61,7 @@ Lattice = Annotated[str, click.Choice(list(LATTICES))]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.SettingsOfSizes):
-    """What the user chose of a model that clusters update.
+    """The options of a model that clusters update.
 
     --coupling J
     --lattice  --shape counts its unit cells, along its primitive vectors.
@@ -86,7 +86,7 @@ class Settings(common.SettingsOfSizes):
 
 @dataclass(frozen=True, kw_only=True)
 class PottsSettings(Settings):
-    """What the user chose of the Potts model.
+    """The options of the Potts model.
 
     --q Q  How many states.
     --beta B|critical  The inverse temperature. Default: the critical one.
@@ -108,7 +108,7 @@ class PottsSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class TurningSettings(Settings):
-    """What the user chose of a model whose axes may close with the opposite coupling.
+    """The options of a model whose axes may close with the opposite coupling.
 
     --antiperiodic AXES  Axes that close on themselves with the opposite coupling; named as those of
         --periodic.
@@ -123,7 +123,7 @@ class TurningSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class IsingSettings(TurningSettings):
-    """What the user chose of the Ising model.
+    """The options of the Ising model.
 
     --beta B  The inverse temperature, instead of the temperature.
     --betas A:B:N  N inverse temperatures from A to B, side by side.
@@ -140,7 +140,7 @@ class IsingSettings(TurningSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSettings(TurningSettings):
-    """What the user chose of spins that are vectors.
+    """The options of spins that are vectors.
 
     --field H  The energy of a spin is -H times its first component.
     """
@@ -151,7 +151,7 @@ class VectorSettings(TurningSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ClockSettings(VectorSettings):
-    """What the user chose of the clock model.
+    """The options of the clock model.
 
     --q Q  How many directions.
     """
@@ -161,7 +161,7 @@ class ClockSettings(VectorSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class OnSettings(VectorSettings):
-    """What the user chose of the O(n) model.
+    """The options of the O(n) model.
 
     --n N  How many components.
     """

@@ -103,7 +103,7 @@ class Twists:
 
     @property
     def length(self) -> int:
-        """How many fields there are."""
+        """The number of fields."""
         return len(self.displacements) * (1 + self.rotations)
 
     def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.float64]:

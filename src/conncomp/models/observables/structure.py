@@ -99,23 +99,23 @@ class Factors:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it has values of."""
+        """The names of the observables."""
         squares = ("improved_squared_magnetisation",) * self.zero
         return ("structure", *squares, *("improved_structure",) * self.clusters)
 
     @property
     def sums(self) -> int:
-        """How many fields have sums over all sites: by component, wave, cosine and sine."""
+        """The number of fields with sums over all sites: by component, wave, cosine and sine."""
         return 2 * self.components * self.waves
 
     @property
     def waves(self) -> int:
-        """How many wave vectors there are."""
+        """The number of wave vectors."""
         return len(self.axes) + self.zero
 
     @property
     def length(self) -> int:
-        """How many fields there are."""
+        """The number of fields."""
         return self.sums + LIMBS * self.waves * self.clusters
 
     def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.float64]:

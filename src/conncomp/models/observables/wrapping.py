@@ -1,10 +1,10 @@
-"""How clusters wrap, on any lattice: along which axes one closes on itself, and the highest rank.
+"""The wrapping of clusters on any lattice: along which axes one closes on itself, and its rank.
 
-How: what bonds connect that do not lead over an end of an axis is labelled; the others, as few as
-the surface has, then join these open clusters on the CPU, a period farther, and closed paths tell
-windings (``kernels/core/wrapping/windings.h``). Cost: a labelling of the clusters, and 100 bytes a
-bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys. Rev. E
-54, 1332 (1996); ours for any lattice.
+How: labels are those of the bonds that do not lead over an end of an axis; the other bonds, as few
+as the surface has, then join these open clusters on the CPU, a period farther, and closed paths
+have windings (``kernels/core/wrapping/windings.h``). Cost: a labelling of the clusters, and 100
+bytes a bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys.
+Rev. E 54, 1332 (1996); ours for any lattice.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Windings:
 
 
 class Wrapping:
-    """How the clusters wrap that the next update draws on a lattice."""
+    """The wrapping of the clusters that the next update draws on a lattice."""
 
     def __init__(self, state: SpinState, clusters: bool) -> None:
         place = check_lattice(state.place, "wrapping")

@@ -53,7 +53,7 @@ Kind = tuple[int, list[Step]]
 
 
 class Geometry:
-    """What percolates: sites or bonds of a lattice; `shape` is of cells."""
+    """The sites or bonds of a lattice, of which some are occupied; `shape` counts cells."""
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = lattice_in_words(lattice), of_bonds

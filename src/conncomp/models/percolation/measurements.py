@@ -1,4 +1,4 @@
-"""What is measured of configurations of percolation, and what follows of many of them."""
+"""Measurements of configurations of percolation, and means and thresholds of many of them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PercolationSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class PercolationMeasurements:
-    """What was measured of configurations of percolation.
+    """The measurements of configurations of percolation.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class PercolationMeasurements:
 
     @property
     def occupied(self) -> Integers:
-        """How many sites, or bonds, are there."""
+        """The number of sites, or of bonds, that are occupied."""
         return self.records[..., ELEMENTS]
 
     @property
@@ -170,7 +170,7 @@ class PercolationMeasurements:
 
     @property
     def size_counts(self) -> Integers:
-        """How many clusters have 2^k to 2^(k + 1) - 1 sites, for k from 0 to 40, the last axis."""
+        """The number of clusters of 2^k to 2^(k + 1) - 1 sites, k along the last axis."""
         return self.records[..., CLASSES:]
 
     @property
@@ -196,7 +196,7 @@ def _mean(values: Floats) -> Estimate:
 
 # Clusters by labels of sites: of any lattice, by the public functions.
 def are_labelled(geometry: Geometry) -> bool:
-    """Whether `label` or `label_bonds` take the lattice."""
+    """Return whether `label` or `label_bonds` take the lattice."""
     return geometry.is_hypercubic or (geometry.sites_of_cell == 1 and not geometry.of_bonds)
 
 

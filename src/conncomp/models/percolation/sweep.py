@@ -23,7 +23,7 @@ SWEEP_FIELDS = 4
 
 
 class SweepEstimates(NamedTuple):
-    """What a sweep tells of one or several probabilities: values and errors have their shape.
+    """Means at one or several probabilities: values and errors have their shape.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SweepEstimates(NamedTuple):
 
 @dataclass(frozen=True)
 class PercolationSweep:
-    """What `Percolation.sweep` returns: means for each number n of occupied sites or bonds.
+    """The result of `Percolation.sweep`: means for each number n of occupied sites or bonds.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The Ising model on any lattice: its parameters, its spins, and what one asks of them."""
+"""The Ising model on any lattice: its parameters, its spins and its critical points."""
 
 from __future__ import annotations
 
@@ -226,6 +226,6 @@ class Ising(WordModel):
         super()._check_measures(update, clusters, wrapping)
 
     def _is_ferromagnet(self) -> bool:
-        """Whether no bond is satisfied by different spins."""
+        """Return whether equal spins satisfy each bond."""
         edges = self._layout.edges
         return not (self._place.cells if edges is None else edges).is_mixed

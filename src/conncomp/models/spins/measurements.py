@@ -1,4 +1,4 @@
-"""What updates of a spin model measure."""
+"""The measurements of updates of spins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMB = 32
 
 @dataclass(frozen=True)
 class Measurements(ObservedSeries):
-    """What was measured in each of several updates.
+    """The measurements of several updates.
 
     An update measures the spins that it finds, and the clusters that it draws among them; so all
     observables of a row are of one configuration.
@@ -174,7 +174,7 @@ class Measurements(ObservedSeries):
 
 @dataclass(frozen=True)
 class IsingMeasurements(Measurements):
-    """What was measured in each of several updates, as `Measurements`, in the Ising convention.
+    """The measurements of several updates, as `Measurements`, in the Ising convention.
 
     A bond is satisfied if its part of the energy is -abs(J): by equal spins of a ferromagnet, but
     over the end of an antiperiodic axis.

@@ -134,7 +134,7 @@ class SpinModel(Thermal[Measured]):
 
     @property
     def coordinates(self) -> NDArray[np.float64]:
-        """Where the sites of a lattice lie: a row each, in C order of one replica's `spins`."""
+        """The coordinates of a lattice's sites: a row each, in C order of one replica's `spins`."""
         return self._place.coordinates()
 
     @property

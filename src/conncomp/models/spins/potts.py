@@ -1,4 +1,4 @@
-"""The Potts model: its parameters, its spins, and what one asks of them."""
+"""The Potts model: its parameters, its spins and its critical points."""
 
 from __future__ import annotations
 

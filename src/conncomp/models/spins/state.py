@@ -64,7 +64,7 @@ def engines_on(device: str) -> Engines:
 
 
 class Layout(NamedTuple):
-    """Where the spins of a model lie, and which engine has them.
+    """The memory layout of the spins of a model, and their engine.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The kinds of updates of models of spins: what changes, and what is asked of an engine."""
+"""The kinds of updates of spins: which of them change, and the calls of an engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
 class Measures(NamedTuple):
-    """What is measured of clusters: their sizes, how many bonds connect them, how they wrap."""
+    """Which properties of clusters are measured: sizes, the number of bonds, how they wrap."""
 
     clusters: bool = False
     bonds: bool = False
@@ -57,7 +57,7 @@ class ClusterUpdate(SpinUpdate):
 
     @property
     def most(self) -> int:
-        """How many `sweep` makes at once."""
+        """The number of updates that `sweep` makes at once."""
         sweeps, (clusters, _, wrapping) = self.state.engine.sweeps, self.measured
         makes = sweeps is not None and sweeps.makes(self.chosen is not None, clusters or wrapping)
         return sweeps.most_updates if makes else 1

@@ -1,4 +1,4 @@
-"""What series of simulations tell: means, errors, autocorrelation times, and doubts in words.
+"""Statistics of series of simulations: means, errors, autocorrelation times, and doubts in words.
 
 A series drifts if its means over times that double, up to its second half, are not the same: H. G.
 Katzgraber, M. Koerner, A. P. Young, Phys. Rev. B 73, 224432 (2006), section III. The error of a
@@ -216,7 +216,7 @@ LEAST_ROWS, LEAST_OF_CHAIN = 8, 64
 
 
 def are_enough(rows: int, *times: Estimate) -> bool:
-    """Whether a series has `ENOUGH_TIMES` of each of its autocorrelation times."""
+    """Return whether a series has `ENOUGH_TIMES` of each of its autocorrelation times."""
     return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times)
 
 

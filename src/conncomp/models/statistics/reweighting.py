@@ -1,4 +1,4 @@
-"""Reweighting: what series at some inverse temperatures say of others near them.
+"""Reweighting: estimates at other inverse temperatures than those of the series.
 
 What: a configuration of energy E that was drawn at beta_k counts at beta by
 exp(-beta E) / sum over k of N_k exp(f_k - beta_k E). How: with one beta f drops out; with several
@@ -32,7 +32,7 @@ LARGEST_EXPONENT = 1e12
 
 
 class Reweighted(NamedTuple):
-    """What was found at each inverse temperature: see `reweight`.
+    """Estimates at each inverse temperature: see `reweight`.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ NEGLIGIBLE, NEGLIGIBLE_PART = 1e-6, 1e-4
 
 
 class Crossing(NamedTuple):
-    """Where the curves of two sizes cross: see `crossing`.
+    """The point at which the curves of two sizes cross: see `crossing`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What series of spin models tell: means, errors and autocorrelation times by temperature."""
+"""Summaries of series of spin models: means, errors and autocorrelation times by temperature."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WrappingSummary(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a series tells of one inverse temperature, None where not measured: see `summarise`.
+    """The summary of one inverse temperature, None where not measured: see `summarise`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Summary(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a series says of replicas at one inverse temperature, for a `Summary`.
+    """The series of all replicas at one inverse temperature, for a `Summary`.
 
     Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation;
     `moments`, m^2 and m^4 of the Binder ratio, and `improved`, m^2 otherwise. `components` are
