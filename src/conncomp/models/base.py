@@ -288,14 +288,12 @@ class Simulated(ABC, Generic[Measured]):
 class Update(ABC):
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    It reads `_state`, `replicas`, `_record_length` and `_single` of the model. The model's
-    `_measure` gets a record and `measures`, and `_read` records and what is `measured`. Kinds that
-    make several updates at once override `most` and `sweep`.
+    The model's `_measure` gets a record and `measures`. Kinds that make several updates at once
+    override `most` and `sweep`.
     """
 
     model: Any
     options: dict[str, Any]
-    measured: tuple[bool, ...] = ()
     measures: dict[str, Any] = field(default_factory=dict)
     fields: int = 0  # of a record, if it has others than the model's
 
@@ -329,8 +327,7 @@ class Update(ABC):
 
     def read(self, records: Integers) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        model = self.model
-        return model._read(records[:, 0] if model._single else records, *self.measured)
+        return self.model._read(records[:, 0] if self.model._single else records)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Return what records of `present` say, whose replicas are in the order of ladders."""

@@ -35,9 +35,10 @@ class OnLattice:
         borders = _check_borders(periodic, len(lengths))
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
-        of_cell = len(self.cell.sites), self.cell.bonds
         negative = not isinstance(coupling, np.ndarray) and coupling < 0
-        cells = self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
+        cells = self.cells = CellLattice(
+            lengths, len(self.cell.sites), self.cell.bonds, closed, turns, negative
+        )
         self.sites = cells.sites
         self.shape = lengths if cells.cell == 1 else (*lengths, cells.cell)  # of an array of sites
 
@@ -224,14 +225,19 @@ def _weighted_bonds(
     """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
-    given = couplings, np.zeros(0) if field is None else field
-    scale = max(float(abs(array).max(initial=0.0)) for array in given) or 1.0
-    whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in given)
+    strong = [couplings] if field is None else [couplings, field]
+    scale = max(float(abs(array).max(initial=0.0)) for array in strong) or 1.0
+    whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in strong)
     if signs is not None:
         whole = signs * whole if whole.ndim > 0 or whole != WHOLE or (signs < 0).any() else whole
-    alike = bool((whole == WHOLE).all())
-    bonds = None if alike else whole, None if field is None else fields[0]
-    return EdgeBonds(place.sites, place.ends(), *bonds, scale, states)
+    return EdgeBonds(
+        sites=place.sites,
+        ends=place.ends(),
+        couplings=None if (whole == WHOLE).all() else whole,
+        fields=fields[0] if fields else None,
+        scale=scale,
+        states=states,
+    )
 
 
 def place_of(shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> Place:

@@ -86,15 +86,14 @@ class Thermal(Simulated[Measured]):
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
         """Return an inverse temperature for each replica: one of both is given, or neither."""
         name, given = temperature_or_beta(temperature, beta)
-        if name == "beta" or isinstance(given, str):
+        if isinstance(given, str):
+            given, name = self._critical_beta(), "beta"
+        if name == "beta":
             return self._check_betas("beta", given)
         _, betas = inverses_of(name, given, self.replicas)
         return self._check_betas("the inverse of temperature", betas)
 
     def _check_betas(self, name: str, beta: Any) -> Floats:
-        if isinstance(beta, str):
-            check_choice(name, beta, ("critical",))
-            beta = self._critical_beta()
         betas = one_each(name, beta, self.replicas)
         with np.errstate(over="ignore"):
             weak = betas * abs(self._strongest) < self._most if self._most < inf else True

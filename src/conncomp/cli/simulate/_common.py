@@ -164,8 +164,9 @@ class Film:
         """Write the film."""
         first, *later = self._frames
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            how = {"save_all": True, "append_images": later, "duration": MILLISECONDS, "loop": 0}
-            first.save(file, format="GIF", **how)
+            first.save(
+                file, "GIF", save_all=True, append_images=later, duration=MILLISECONDS, loop=0
+            )
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ class Finished(Generic[Measured]):
     cell: int = 1  # how many sites there are for each element of the shape
 
     def show(
-        self, model: Row, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
+        self, model: str, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
     ) -> None:
         """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
@@ -194,7 +195,7 @@ class Finished(Generic[Measured]):
         updates = parameters["thermalise"] + parameters["sweeps"]
         kind = f" of {parameters['update']}" if "update" in parameters else ""
         rows: list[Row] = [
-            model,
+            ("model", model),
             ("updates", f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"),
             ("replicas", f"{parameters['replicas']:,}"),
             ("seed", str(parameters["seed"])),
@@ -206,21 +207,22 @@ class Finished(Generic[Measured]):
 
     def plot(
         self,
-        model: Row,
+        model: str,
         series: Mapping[str, NDArray[Any]],
         known: Known = NOTHING,
-        scan: tuple[Sequence[float], Mapping[str, Any]] = ((), {}),
+        temperatures: Sequence[float] = (),
+        estimates: Mapping[str, Any] | None = None,
     ) -> None:
-        """Draw observables, if wanted: a `scan` of several temperatures, or else series.
+        """Draw observables, if wanted: estimates at several temperatures, or else series.
 
-        Series are of shape (rows,) or (rows, replicas); a scan has estimates at each temperature.
+        Series are of shape (rows,) or (rows, replicas).
         """
         path, updates = self.settings.plot, self.run.updates
         if path is None:
             return
         with self.stage("plot"):
-            if len(scan[0]) > 1:
-                plot_scan(path, *scan, model[1], known)
+            if len(temperatures) > 1 and estimates is not None:
+                plot_scan(path, temperatures, estimates, model, known)
                 return
             shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
             beta, levels = self.run.arrays.get("beta"), {}
@@ -228,7 +230,7 @@ class Finished(Generic[Measured]):
                 at = 1 / beta.reshape(-1)[:1]
                 for name, (called, values) in known.curves.items():
                     levels[name] = called, float(values(at)[0])
-            plot_series(path, updates, shaped, model[1], levels)
+            plot_series(path, updates, shaped, model, levels)
 
     def speed_row(self, elements: str) -> Row:
         """Return the row on how many elements were updated in a second."""

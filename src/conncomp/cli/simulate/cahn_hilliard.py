@@ -69,7 +69,7 @@ def cahn_hilliard(settings: Settings) -> None:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters
     lengths = " x ".join(map(str, parameters["shape"]))
-    model = "model", f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
+    model = f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
     finished.plot(model, {name: getattr(finished.run.series, key) for key, name in NAMES.items()})
     last = _last(finished.run.series)
     time = float(finished.run.updates[-1]) * parameters["dt"]

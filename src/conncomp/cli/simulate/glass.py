@@ -11,7 +11,6 @@ import click
 import numpy as np
 
 from conncomp.cli._options import Axes, Positive, closed_axes, option
-from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
@@ -111,13 +110,13 @@ def _inverses(one: float | None, several: Range | None) -> Any:
     return 1 / temperatures_of(several)
 
 
-def _in_words(settings: Settings, parameters: dict[str, Any]) -> Row:
+def _in_words(settings: Settings, parameters: dict[str, Any]) -> str:
     positive, dilution = settings.positive, settings.dilution
     kind = {"pm": "±J", "gaussian": "Gaussian"}[settings.couplings]
     share = "" if positive is None else f", {positive:g} positive"
     absent = "" if dilution is None else f", {dilution:g} absent"
     sizes, samples = ", ".join(parameters["shape"]), f"{settings.samples:,} samples"
-    return "model", f"{kind} spin glass{share}{absent}, {sizes}, {samples}"
+    return f"{kind} spin glass{share}{absent}, {sizes}, {samples}"
 
 
 def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:

@@ -254,7 +254,7 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters
     if len(finished) > 1:
-        show_sizes(finished, settings, _model_row, _observables, known_of(parameters))
+        show_sizes(finished, settings, _in_words, _observables, known_of(parameters))
         return
     [one] = finished
     with one.stage("statistics"):
@@ -265,7 +265,8 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     energy = measured.energy / measured.lattice.sites
     series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
     at = [1 / summary.beta if summary.beta else inf for summary in summaries]
-    one.plot(_model_row(parameters), series, known_of(parameters), (at, observables))
+    model = _in_words(parameters)
+    one.plot(model, series, known_of(parameters), at, observables)
     facts: list[Row] = []
     if parameters["update"] not in ("wolff", "few-cluster"):
         facts.append(one.speed_row("spins"))
@@ -277,7 +278,7 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     for name, each in observables.items():
         columns[name] = list(map(common.shown, each))
     plain = list(map(common.as_plain, summaries))
-    one.show(_model_row(parameters), plain, common.as_table(columns), facts=facts)
+    one.show(model, plain, common.as_table(columns), facts=facts)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
@@ -293,7 +294,7 @@ def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
     return observables
 
 
-def _model_row(parameters: dict[str, Any]) -> Row:
+def _in_words(parameters: dict[str, Any]) -> str:
     model = {"Clock": "clock", "ON": "O(n)"}.get(parameters["model"], parameters["model"])
     kind = f"{model} model"
     if model == "Potts":
@@ -304,4 +305,4 @@ def _model_row(parameters: dict[str, Any]) -> Row:
     else:
         kind += "".join(f" of {name} = {parameters[name]}" for name in "qn" if name in parameters)
     field = f", field {parameters['field']:g}" if parameters.get("field") else ""
-    return "model", f"{kind}, {place_in_words(parameters)}{field}"
+    return f"{kind}, {place_in_words(parameters)}{field}"

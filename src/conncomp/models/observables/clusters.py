@@ -16,7 +16,7 @@ from conncomp.graph import Graph, connected_components
 from conncomp.grid import label_bonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.places import OnLattice
-from conncomp.models.spins.state import SpinState
+from conncomp.models.spins.state import SpinState, engines_on
 
 
 def label_on_edges(
@@ -58,7 +58,8 @@ class Clusters:
             ends = cells.ends()
         self.windings = cells.windings(everywhere=in_words)
         self.ends = np.ascontiguousarray(ends, INDEX)
-        self._labels = state.new_engine(state.engines.labels, place.sites, *self.ends)
+        make = engines_on(state.device).labels
+        self._labels = state.new_engine(make, place.sites, *self.ends)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""

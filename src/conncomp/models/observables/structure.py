@@ -23,7 +23,7 @@ from conncomp._arguments import shown
 from conncomp.kernels.structure import LIMBS, SQUARE_BITS, SUM_BITS, components_of, waves_of
 from conncomp.models.observables.clusters import Clusters
 from conncomp.models.places import check_lattice
-from conncomp.models.spins.state import SpinState
+from conncomp.models.spins.state import SpinState, engines_on
 
 MOST_SITES = (1 << 31) - 1
 _LIMB = 32
@@ -53,7 +53,8 @@ class Structure:
         waves = waves_of(cells.shape, axes, places, zero)
         self._state = state
         self._clusters = Clusters(state, place) if clusters else None
-        self._sums = state.new_engine(state.engines.structure, rows, kind, waves)
+        make = engines_on(state.device).structure
+        self._sums = state.new_engine(make, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)

@@ -76,9 +76,8 @@ class Geometry:
         """Return what knows how many sites and bonds there are."""
         if self.is_hypercubic:
             return self.cells(periodic)
-        opposite = (False,) * len(self.shape)
-        cell = self.sites_of_cell, self.cell.bonds
-        return CellLattice(self.shape, *cell, periodic, opposite, False)
+        of_cell, bonds, opposite = self.sites_of_cell, self.cell.bonds, (False,) * len(self.shape)
+        return CellLattice(self.shape, of_cell, bonds, periodic, opposite, False)
 
     @cached_property
     def kinds(self) -> list[Kind]:

@@ -229,8 +229,8 @@ class Percolation(Simulated[PercolationMeasurements]):
                 return label_bonds(self.bonds(p), **options)
             return label(self.occupied(p), **options)
         check_choice("numbering", numbering, ("consecutive", "roots"))
-        of_what = self._engine.xp, self._cells, self._of_cells, self._there(p)
-        labels, counts = label_by_search(*of_what, numbering=numbering)
+        xp, there = self._engine.xp, self._there(p)
+        labels, counts = label_by_search(xp, self._cells, self._of_cells, there, numbering)
         shaped, num = self._of_replicas(labels), int(counts[0]) if self._single else counts
         return (shaped, num) if as_bool("return_num", return_num) else shaped
 

@@ -169,8 +169,13 @@ class PercolationSweep:
             error = np.sqrt(spread / (batches * (batches - 1) or nan))
             return _shaped(value, error, probabilities)
 
-        each = number, largest, squares - largest_squared, squares
-        return SweepEstimates(probabilities[()], *map(estimate, each))
+        return SweepEstimates(
+            p=probabilities[()],
+            clusters=estimate(number),
+            largest_cluster=estimate(largest),
+            mean_size=estimate(squares - largest_squared),
+            squared_sizes=estimate(squares),
+        )
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
         """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.

@@ -31,7 +31,7 @@ from conncomp.models.spins.updates import (
     ON_EDGES,
     ClusterUpdate,
     LocalUpdate,
-    Measures,
+    OfClusters,
     SpinUpdate,
     check_tile,
 )
@@ -297,7 +297,7 @@ class SpinModel(Thermal[Measured]):
                 options,
                 state=state,
                 strengths=state.strengths(),
-                measured=Measures(sizes, chosen is None or sizes or own, own),
+                measured=OfClusters(sizes, chosen is None or sizes or own, own),
                 chosen=chosen,
             )
         if winds == own and isinstance(observe, tuple) and not observe:

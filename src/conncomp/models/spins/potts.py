@@ -155,10 +155,10 @@ class Potts(WordModel):
         return Layout(edges, edges.of_sites, kind, length, edges.scale, edges)
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        if temperature is None:
+        if temperature is None and not isinstance(beta, str):
             return self._check_betas("beta", beta)
-        instead = isinstance(beta, str) and beta == "critical"
-        return super()._betas_of(temperature, None if instead else beta)
+        is_default = isinstance(beta, str) and beta == "critical"
+        return super()._betas_of(temperature, None if is_default else beta)
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:

@@ -114,11 +114,6 @@ class SpinState(State):
         elif layout.edges is not None:
             self.made = self._edge_engine(layout.edges)
 
-    @property
-    def engines(self) -> Engines:
-        """The classes of engines for the device."""
-        return engines_on(self.device)
-
     def strengths(self) -> Any:
         """Return by what the engine draws bonds in each replica, made once for the same betas."""
         betas, layout = self.betas, self.layout
@@ -162,9 +157,8 @@ class SpinState(State):
 
     def _edge_engine(self, bonds: EdgeBonds) -> SpinEngine:
         classes = cache(partial(classes_of, bonds))
-        return self.new_engine(
-            self.engines.edges, bonds, self.layout.kind, logarithm_table(), classes
-        )
+        make = engines_on(self.device).edges
+        return self.new_engine(make, bonds, self.layout.kind, logarithm_table(), classes)
 
     def _strengths_on_edges(self) -> NDArray[np.uint32]:
         """Return a ``GlassTemperature`` of each replica, in units of the strongest bond."""

@@ -10,6 +10,7 @@ from conncomp.kernels.updates import ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Update
+from conncomp.models.protocol import Integers
 from conncomp.models.spins.state import SpinState
 
 LOCAL = "metropolis", "heat-bath"
@@ -18,12 +19,15 @@ OF_VECTORS = "swendsen-wang", "wolff", "metropolis"
 UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
-class Measures(NamedTuple):
+class OfClusters(NamedTuple):
     """Which properties of clusters are measured: sizes, the number of bonds, how they wrap."""
 
     clusters: bool = False
     bonds: bool = False
     wrapping: bool = False
+
+
+NOTHING = OfClusters()
 
 
 @dataclass(kw_only=True)
@@ -32,13 +36,18 @@ class SpinUpdate(Update):
 
     state: SpinState
     strengths: Any
+    measured: OfClusters = NOTHING
+
+    def read(self, records: Integers) -> Any:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        model = self.model
+        return model._read(records[:, 0] if model._single else records, self.measured)
 
 
 @dataclass(kw_only=True)
 class ClusterUpdate(SpinUpdate):
     """Clusters take other states: all of them, or those of `chosen` sites."""
 
-    measured: Measures
     chosen: ChosenSites | None
 
     def __call__(self, number: int, record: Any = None) -> None:
@@ -47,19 +56,20 @@ class ClusterUpdate(SpinUpdate):
         if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
-        clusters, _, wrapping = self.measured if record is not None else Measures()
+        measured = NOTHING if record is None else self.measured
         if record is not None and engine.counts_apart:
             engine.count(state.now, record)
-            record = record if clusters else None
-        flips = Flips(self.chosen, record, clusters, wrapping)
+            record = record if measured.clusters else None
+        flips = Flips(self.chosen, record, measured.clusters, measured.wrapping)
         engine.update(state.now, state.next, number, self.strengths, flips)
         state.take_next(number)
 
     @property
     def most(self) -> int:
         """The number of updates that `sweep` makes at once."""
-        sweeps, (clusters, _, wrapping) = self.state.engine.sweeps, self.measured
-        makes = sweeps is not None and sweeps.makes(self.chosen is not None, clusters or wrapping)
+        sweeps, measured = self.state.engine.sweeps, self.measured
+        measures = measured.clusters or measured.wrapping
+        makes = sweeps is not None and sweeps.makes(self.chosen is not None, measures)
         return sweeps.most_updates if makes else 1
 
     def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:

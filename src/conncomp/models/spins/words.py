@@ -13,7 +13,7 @@ from conncomp.kernels.lattice import check_words, pack
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.model import SpinModel
-from conncomp.models.spins.updates import Measures
+from conncomp.models.spins.updates import NOTHING, OfClusters
 
 
 class WordModel(SpinModel[Measurements]):
@@ -68,8 +68,9 @@ class WordModel(SpinModel[Measurements]):
         check_words(self._layout.words, self._state.next.shape, words)
         return checked, placed(self._engine.xp, words.copy())
 
-    def _read(self, records: Integers, *measured: bool, ladders: Any = None) -> Measurements:
-        measured = measured or Measures()
+    def _read(
+        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
+    ) -> Measurements:
         return self._series_class(records, self.lattice, self._strongest, *measured)
 
     def _energy_unit(self) -> float:

@@ -132,8 +132,8 @@ def reweight(
         others = np.ones(count * length, bool)
         others[k * length : (k + 1) * length] = False
         of_bin = _free_energies(energies[others], betas, free) if several else free
-        part = values[:, others], energies[others]
-        left_out[k], _ = _means(function, *part, betas, of_bin, wanted)
+        kept_values, kept_energies = values[:, others], energies[others]
+        left_out[k], _ = _means(function, kept_values, kept_energies, betas, of_bin, wanted)
     return Reweighted(wanted, value, np.sqrt((count - 1) * left_out.var(axis=0)), effective)
 
 

@@ -20,7 +20,7 @@ from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
 from conncomp.models.spins.model import SpinModel
 from conncomp.models.spins.state import Layout, engines_on
-from conncomp.models.spins.updates import OF_VECTORS
+from conncomp.models.spins.updates import NOTHING, OF_VECTORS, OfClusters
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
@@ -110,13 +110,14 @@ class VectorModel(SpinModel[VectorMeasurements]):
         super()._check_measures(update, clusters, wrapping)
 
     def _read(
-        self, records: Integers, clusters: bool = False, *_: bool, ladders: Any = None
+        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
     ) -> VectorMeasurements:
         kind: Any = self._kind
         if self._layout.edges is not None:
             kind = self._edge_kind._replace(components=self._components)
         beta = self.beta if ladders is None else self._state.betas[ladders[0]]
-        return VectorMeasurements(records, self.lattice, kind, self._strongest, beta, clusters)
+        lattice, coupling = self.lattice, self._strongest
+        return VectorMeasurements(records, lattice, kind, coupling, beta, measured.clusters)
 
     def _energy_unit(self) -> float:
         return -self._strongest / (1 << MEASURE_BITS)
