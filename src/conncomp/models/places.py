@@ -230,14 +230,8 @@ def _weighted_bonds(
     whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in strong)
     if signs is not None:
         whole = signs * whole if whole.ndim > 0 or whole != WHOLE or (signs < 0).any() else whole
-    return EdgeBonds(
-        sites=place.sites,
-        ends=place.ends(),
-        couplings=None if (whole == WHOLE).all() else whole,
-        fields=fields[0] if fields else None,
-        scale=scale,
-        states=states,
-    )
+    bonds, of_sites = None if (whole == WHOLE).all() else whole, fields[0] if fields else None
+    return EdgeBonds(place.sites, place.ends(), bonds, of_sites, scale, states)
 
 
 def place_of(shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> Place:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from inspect import signature
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, NamedTuple
@@ -288,7 +289,8 @@ class _Run:
         self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any
     ) -> None:
         self._model, self._schedule, self._update, self._watch = model, schedule, update, watch
-        self._path: StrPath | None = None
+        self._path: StrPath | None = None  # of the checkpoint
+        self._wait, self._written = inf, 0.0
         self.begin, self._measured = model.updates, 0
         self._new_records = getattr(update, "new_records", model.new_records)
         kind = self._new_records(0)
@@ -302,14 +304,13 @@ class _Run:
         self._facts: dict[str, Any] = {**parameters, **digests, "start": _identity_of(state)}
         self._digests, self._path, self._wait = digests, path, wait
         if os.path.exists(path):
-            self._resume(state)
+            self._resume(path, state)
         else:
             self._write()
         self._written = perf_counter()
 
-    def _resume(self, state: ModelState) -> None:
-        assert self._path is not None
-        with Checkpoint(self._path) as checkpoint:
+    def _resume(self, path: StrPath, state: ModelState) -> None:
+        with Checkpoint(path) as checkpoint:
             facts = dict(checkpoint.facts)
             updates, start = facts.pop("updates", None), facts.get("start")
             self._check_same(checkpoint, facts)
@@ -330,7 +331,7 @@ class _Run:
                 "is of a simulation that began with another state",
                 "make the model as it was then, or give another checkpoint",
             )
-        with naming(self._path):
+        with naming(path):
             self._model.restore(held)
         self.begin, self._measured, self._facts["start"] = begin, rows, start
 
@@ -358,15 +359,14 @@ class _Run:
                 now = perf_counter()
                 # As many as take PACE seconds, but no more than twice those that were made.
                 count = max(1, int(count * min(2.0, PACE / max(now - begin, 1e-9))))
-                if self._path is not None and now - self._written >= self._wait:
+                if now - self._written >= self._wait:
                     self._write()
             report(total, total)
         except KeyboardInterrupt:
-            if self._path is not None and self._measured == self._schedule.rows(self._done):
+            if self._measured == self._schedule.rows(self._done):
                 self._write()
             raise
-        if self._path is not None:
-            self._write()
+        self._write()
 
     def _make(self, count: int) -> None:
         schedule, first = self._schedule, self._done
@@ -392,7 +392,8 @@ class _Run:
         make_updates(self._update, range(first, first + count), records, self._schedule.every)
 
     def _write(self) -> None:
-        assert self._path is not None
+        if self._path is None:
+            return
         state = self._model.state()
         facts = {**self._facts, "updates": state.updates}
         write_checkpoint(self._path, facts, (*state.arrays, self.records[: self._measured]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -31,7 +31,6 @@ from conncomp.models.results import Estimate, Simulation
 from conncomp.models.simulation import check_output
 
 WRITTEN = "plot", "picture", "film", "checkpoint"
-OF_SIMULATE = "measure_every", "output", "checkpoint", "checkpoint_every", "force"
 KEPT = "--output", "--plot", "--picture", "--film"  # what --force replaces
 # A film has no frames of what came before an interruption.
 RULES = (needs("--film-every", "--film"), excludes("--film", "--checkpoint"))
@@ -244,16 +243,14 @@ class Finished(Generic[Measured]):
 def run_model(
     settings: Settings, model: Any, given: Any, *, cell: int = 1, **options: Any
 ) -> Finished[Any]:
-    """Simulate a model of the settings and of what else is `given`, and write all but the plot.
+    """Simulate a model, and write all but the plot: arguments are those of settings, by name.
 
-    `options` are of `conncomp.models.simulate`; `cell` sites are painted in a row.
+    Others are `given` to the model, and `options` to `simulate`; `cell` sites are painted in a row.
     """
-    made = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
-    names = {name for each in made for name in signature(each).parameters} - {"shape", "periodic"}
-    arguments = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
+    making = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
     stage = Stages()
     with stage("starting", device=settings.device):
-        simulated = model(settings.shape, **(arguments | given))
+        simulated = model(**(_arguments(settings, *making) | given))
     painted = (*settings.shape[:-1], settings.shape[-1] * cell)
     film = None
     if settings.film is not None:
@@ -262,9 +259,9 @@ def run_model(
     begin = perf_counter()
     thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
     try:
-        options |= {name: getattr(settings, name) for name in OF_SIMULATE}
-        options |= {"thermalise": thermalise, "progress": True, "watch": film}
-        run = simulate_model(simulated, settings.sweeps, **options)
+        known = _arguments(settings, model.updater, simulate_model)
+        known |= {"thermalise": thermalise, "progress": True, "watch": film, **options}
+        run = simulate_model(simulated, **known)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(settings.checkpoint, thermalise + settings.sweeps)) from None
     stage.seconds["simulating"] = perf_counter() - begin
@@ -276,6 +273,12 @@ def run_model(
             first = simulated.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
     return Finished(settings, run, stage, cell)
+
+
+def _arguments(settings: Settings, *functions: Callable[..., Any]) -> dict[str, Any]:
+    """Return the arguments of functions that settings have, by name."""
+    names = {name for function in functions for name in signature(function).parameters}
+    return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
 
 def _kept(checkpoint: Path | None, updates: int) -> str:

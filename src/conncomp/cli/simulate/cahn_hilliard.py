@@ -64,7 +64,7 @@ def cahn_hilliard(settings: Settings) -> None:
     """
     settings.check()
     try:
-        finished = common.run_model(settings, CahnHilliard, {}, threshold=settings.threshold)
+        finished = common.run_model(settings, CahnHilliard, {})
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters

@@ -81,13 +81,12 @@ def glass(settings: Settings) -> None:
     """
     betas = _inverses(settings.temperature, settings.temperatures)
     exchanges = len(betas) > 1 if settings.tempering is None else settings.tempering
-    options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
     copies = settings.replicas or PAIR
     given = {"beta": betas, "temperature": None, "copies": copies, "replicas": None}
 
     def run(own: common.Settings) -> common.Finished[Any]:
-        closed = closed_axes(settings.periodic, len(own.shape), "lattice")
-        return common.run_model(own, SpinGlass, {"periodic": closed, **given}, **options)
+        of_size = {"periodic": closed_axes(settings.periodic, len(own.shape), "lattice"), **given}
+        return common.run_model(own, SpinGlass, of_size, overlaps=True, tempering=exchanges)
 
     finished = run_sizes(settings, run)
     parameters = finished[-1].run.parameters

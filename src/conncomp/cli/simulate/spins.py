@@ -184,7 +184,7 @@ def potts(settings: PottsSettings) -> None:
     others: dict[str, Any] = {"beta": "critical" if settings.beta is None else settings.beta}
     if settings.temperatures is not None:
         others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
-    _run(Potts, settings, others, tile=settings.tile, p_flip=settings.p_flip)
+    _run(Potts, settings, others)
 
 
 ONE_SCALE = excludes("--temperature", "--temperatures", "--beta", "--betas")
@@ -240,16 +240,14 @@ def _side_by_side(settings: Settings, name: str, values: ArrayLike) -> dict[str,
     return {name: each, "replicas": len(each)}
 
 
-def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any) -> None:
-    """Simulate a model of each size, with further options of updates, and print the report."""
+def _run(model: Any, settings: Settings, others: dict[str, Any]) -> None:
+    """Simulate a model of each size, and print the report."""
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
-    chosen = ("update", "clusters", "wrapping", "observe")
-    updates |= {name: getattr(settings, name) for name in chosen}
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
         given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **others}
-        return common.run_model(own, model, given, cell=sites_of_cell(lattice), **updates)
+        return common.run_model(own, model, given, cell=sites_of_cell(lattice))
 
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters

@@ -279,6 +279,7 @@ class SpinModel(Thermal[Measured]):
         options: dict[str, Any] = {"update": update, "clusters": sizes}
         if not self._reflects:
             options["wrapping"] = own
+        made: SpinUpdate
         chosen = None
         if update == "few-cluster":
             chosen = check_tile(tile, p_flip, self.lattice.shape)
@@ -287,18 +288,14 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        made: SpinUpdate
         if update in LOCAL:
             engine, strengths = state.local_engine(update)
             made = LocalUpdate(self, options, state=state, strengths=strengths, offering=engine)
         else:
+            measured = OfClusters(sizes, chosen is None or sizes or own, own)
+            strengths = state.strengths()
             made = ClusterUpdate(
-                self,
-                options,
-                state=state,
-                strengths=state.strengths(),
-                measured=OfClusters(sizes, chosen is None or sizes or own, own),
-                chosen=chosen,
+                self, options, state=state, strengths=strengths, measured=measured, chosen=chosen
             )
         if winds == own and isinstance(observe, tuple) and not observe:
             return made

@@ -22,10 +22,10 @@ from conncomp.models._probabilities import (
     temperature_factors,
 )
 from conncomp.models.base import State
-from conncomp.models.observables import cpu as observables
+from conncomp.models.observables.cpu import EdgeLabels, StructureSums
 from conncomp.models.places import Place, classes_of
 from conncomp.models.protocol import Floats
-from conncomp.models.spins import cpu
+from conncomp.models.spins.cpu import CellEngine, EdgeEngine, VectorEngine, WordEngine
 
 
 class Engines(NamedTuple):
@@ -42,25 +42,13 @@ class Engines(NamedTuple):
 def engines_on(device: str) -> Engines:
     """Return the classes for a device; what needs CuPy is imported when it is wanted."""
     if device == "cpu":
-        return Engines(
-            words=cpu.WordEngine,
-            cells=cpu.CellEngine,
-            vectors=cpu.VectorEngine,
-            edges=cpu.EdgeEngine,
-            labels=observables.EdgeLabels,
-            structure=observables.StructureSums,
-        )
+        return Engines(WordEngine, CellEngine, VectorEngine, EdgeEngine, EdgeLabels, StructureSums)
     from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
     from conncomp.models.spins import cuda
 
-    return Engines(
-        words=cuda.WordEngine,
-        cells=cell_spins.CellEngine,
-        vectors=cuda.VectorEngine,
-        edges=edge_spins.EdgeEngine,
-        labels=edge_spins.EdgeLabels,
-        structure=structure.StructureSums,
-    )
+    words, cells, vectors = cuda.WordEngine, cell_spins.CellEngine, cuda.VectorEngine
+    edges, labels = edge_spins.EdgeEngine, edge_spins.EdgeLabels
+    return Engines(words, cells, vectors, edges, labels, structure.StructureSums)
 
 
 class Layout(NamedTuple):

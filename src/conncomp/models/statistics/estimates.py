@@ -124,7 +124,7 @@ def jackknife(
     chains = np.stack(each)
     if bin_length is None:
         longest = fitting_bin_length([autocorrelation_time(chain) for chain in chains])
-        return _jackknife(function, chains, *_fitting_bins(chains, longest))
+        return jackknife_by_bins(function, *chains, bin_length=longest)
     length, (_, rows, replicas) = as_integer("bin_length", bin_length), chains.shape
     longest = max(1, rows // -(-LEAST_BINS // replicas))
     if not 1 <= length <= longest:
@@ -179,19 +179,14 @@ def jackknife_by_bins(
 ) -> Estimate:
     """Do as `jackknife`, in bins that are shorter where there would be too few of them."""
     chains = np.stack([_as_chains("series", each) for each in series])
-    return _jackknife(function, chains, *_fitting_bins(chains, bin_length))
+    _, rows, replicas = chains.shape
+    count = min(rows, max(rows // bin_length, -(-LEAST_BINS // replicas)))
+    return _jackknife(function, chains, count, rows // count)
 
 
 def fitting_bin_length(times: list[Estimate]) -> int:
     """Return how many rows a bin needs, given autocorrelation times, to be independent."""
     return max([1, *(ceil(BIN_TIMES * time) for time, _ in times if time > 0)])
-
-
-def _fitting_bins(chains: Floats, length: int) -> tuple[int, int]:
-    """Return how many bins a replica has, of `length` rows or fewer, and their length."""
-    _, rows, replicas = chains.shape
-    count = min(rows, max(rows // length, -(-LEAST_BINS // replicas)))
-    return count, rows // count
 
 
 def _jackknife(function: Callable[..., Any], chains: Floats, count: int, length: int) -> Estimate:
