@@ -68,10 +68,6 @@ class Thermal(Simulated[Measured]):
         """Return which model it is: values that JSON has, and `beta` as an array."""
         return {**super().parameters(), "beta": np.asarray(self.beta)}
 
-    def _critical_beta(self) -> float:
-        """Return "critical" as a number; ValueError if that is not known."""
-        raise NotImplementedError
-
     def _ladders(self) -> Integers:
         """Return which replicas exchange temperatures with each other, rows of ascending beta."""
         return np.argsort(self._state.betas, kind="stable")[None, :]
@@ -82,16 +78,6 @@ class Thermal(Simulated[Measured]):
         It is below 0 where `LEVEL` counts satisfied bonds.
         """
         raise NotImplementedError
-
-    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica: one of both is given, or neither."""
-        name, given = temperature_or_beta(temperature, beta)
-        if isinstance(given, str):
-            given, name = self._critical_beta(), "beta"
-        if name == "beta":
-            return self._check_betas("beta", given)
-        _, betas = inverses_of(name, given, self.replicas)
-        return self._check_betas("the inverse of temperature", betas)
 
     def _check_betas(self, name: str, beta: Any) -> Floats:
         betas = one_each(name, beta, self.replicas)

@@ -181,10 +181,7 @@ def potts(settings: PottsSettings) -> None:
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    others: dict[str, Any] = {"beta": "critical" if settings.beta is None else settings.beta}
-    if settings.temperatures is not None:
-        others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
-    _run(Potts, settings, others)
+    _run(Potts, settings, beta="critical" if settings.beta is None else settings.beta)
 
 
 ONE_SCALE = excludes("--temperature", "--temperatures", "--beta", "--betas")
@@ -200,25 +197,20 @@ def ising(settings: IsingSettings) -> None:
     cell of the lattice side by side.
     """
     others: dict[str, Any] = {}
-    if settings.temperatures is not None:
-        others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
-    elif settings.betas is not None:
+    if settings.betas is not None:
         first, last, count = settings.betas
         values = values_of("--betas", settings.betas)
         if min(values) < 0:
             raise ValueError(f"--betas {first:g}:{last:g}:{count} must not be negative")
         others = _side_by_side(settings, "beta", values)
-    _run(Ising, settings, others)
+    _run(Ising, settings, **others)
 
 
 def _of_vectors(model: type[Model[Any]], settings: Any = VectorSettings) -> Command:
     """Return the command of a model of spins that are vectors."""
 
     def run(settings: Any) -> None:
-        others = {}
-        if settings.temperatures is not None:
-            others = _side_by_side(settings, "temperature", temperatures_of(settings.temperatures))
-        _run(model, settings, others)
+        _run(model, settings)
 
     name = model.__name__.lower()
     run.__doc__ = f"""{SUMMARIES[name]}
@@ -240,9 +232,12 @@ def _side_by_side(settings: Settings, name: str, values: ArrayLike) -> dict[str,
     return {name: each, "replicas": len(each)}
 
 
-def _run(model: Any, settings: Settings, others: dict[str, Any]) -> None:
-    """Simulate a model of each size, and print the report."""
+def _run(model: Any, settings: PottsSettings | TurningSettings, **others: Any) -> None:
+    """Simulate a model of each size, with other arguments than settings have, and report it."""
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
+    if settings.temperatures is not None:
+        values = temperatures_of(settings.temperatures)
+        others |= _side_by_side(settings, "temperature", values)
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)

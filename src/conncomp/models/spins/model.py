@@ -36,7 +36,7 @@ from conncomp.models.spins.updates import (
     check_tile,
 )
 from conncomp.models.statistics.summaries import Summary, summarise
-from conncomp.models.thermal import Thermal
+from conncomp.models.thermal import Thermal, inverses_of, temperature_or_beta
 
 
 class SpinModel(Thermal[Measured]):
@@ -51,7 +51,6 @@ class SpinModel(Thermal[Measured]):
     _default_lattice: ClassVar[str | None] = None  # which is hypercubic
     _most_sites: ClassVar[float] = inf
     _labels_by_axis: ClassVar[bool] = True
-    _reflects: ClassVar[bool] = False  # vectors
 
     lattice: Any
     _state: SpinState
@@ -92,6 +91,38 @@ class SpinModel(Thermal[Measured]):
     @abstractmethod
     def _lay_out(self, fields: Floats | None) -> Layout:
         """Return where the spins lie, given the field of each site."""
+
+    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
+        """Return an inverse temperature for each replica: one of both is given, or neither."""
+        name, given = temperature_or_beta(temperature, beta)
+        if isinstance(given, str):
+            given, name = self._critical_beta(), "beta"
+        if name == "beta":
+            return self._check_betas("beta", given)
+        _, betas = inverses_of(name, given, self.replicas)
+        return self._check_betas("the inverse of temperature", betas)
+
+    def _critical_beta(self) -> float:
+        coupling, place = self.coupling, self._place
+        if isinstance(place, OnLattice) and isinstance(coupling, float) and coupling > 0:
+            known = self._known_beta(place.name, coupling)
+            if known is not None:
+                return known
+        where = "a graph" if place.name == "graph" else f"this lattice, {place.name},"
+        if place.name in HYPERCUBIC:
+            where = f"{1 + HYPERCUBIC.index(place.name)} axes"
+        if isinstance(coupling, np.ndarray):
+            where += " with couplings of their own"
+        elif coupling < 0:
+            where += f" with coupling={coupling:g}"
+        raise ValueError(
+            f"no critical temperature of the {self._name} model on {where} is known here; give a "
+            "temperature or beta as a number"
+        )
+
+    @abstractmethod
+    def _known_beta(self, lattice: str, coupling: float) -> float | None:
+        """Return where the model orders on a lattice without end, if that is known."""
 
     def _prepare(self) -> None:
         gain = self._gain * abs(self._strongest)
@@ -277,7 +308,7 @@ class SpinModel(Thermal[Measured]):
         if own:
             check_wrapping(self.lattice, self.replicas)
         options: dict[str, Any] = {"update": update, "clusters": sizes}
-        if not self._reflects:
+        if not self._layout.kind.components:
             options["wrapping"] = own
         made: SpinUpdate
         chosen = None
@@ -355,25 +386,3 @@ class SpinModel(Thermal[Measured]):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
         return {**self._place.described(), **known, "bonds": digest_of(self._layout.edges)}
-
-    def _critical_beta(self) -> float:
-        coupling, place = self.coupling, self._place
-        if isinstance(place, OnLattice) and isinstance(coupling, float) and coupling > 0:
-            known = self._known_beta(place.name, coupling)
-            if known is not None:
-                return known
-        where = "a graph" if place.name == "graph" else f"this lattice, {place.name},"
-        if place.name in HYPERCUBIC:
-            where = f"{1 + HYPERCUBIC.index(place.name)} axes"
-        if isinstance(coupling, np.ndarray):
-            where += " with couplings of their own"
-        elif coupling < 0:
-            where += f" with coupling={coupling:g}"
-        raise ValueError(
-            f"no critical temperature of the {self._name} model on {where} is known here; give a "
-            "temperature or beta as a number"
-        )
-
-    @abstractmethod
-    def _known_beta(self, lattice: str, coupling: float) -> float | None:
-        """Return where the model orders on a lattice without end, if that is known."""

@@ -44,7 +44,7 @@ CRITICAL: dict[tuple[str, int], dict[str, float]] = {
 class VectorModel(SpinModel[VectorMeasurements]):
     """What vectors share: held as `_kind` where words have kernels, and as `_edge_kind`."""
 
-    _most, _reflects = MOST_STRENGTH, True
+    _most = MOST_STRENGTH
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _edge_kind: SpinKind
