@@ -137,14 +137,15 @@ class Simulated(ABC, Generic[Measured]):
         >>> bool((model.swendsen_wang(5).energy == first).all())
         True
         """
-        updates, given = check_state(state, f"a {self._name} model", len(self._changing))
-        arrays = zip(self._changing, self._checked(given), strict=True)
+        updates, arrays = check_state(state, f"a {self._name} model", len(self._changing))
+        checked = zip(self._changing, self._checked(arrays), strict=True)
         # In one step, so that no signal comes between them.
-        vars(self._state).update(arrays, number=updates)
+        vars(self._state).update(checked, number=updates)
 
     def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
-        made = {"_state", *self._memory}
-        return {name: value for name, value in vars(self).items() if name not in made}, self.state()
+        left_out = {"_state", *self._memory}
+        described = {name: value for name, value in vars(self).items() if name not in left_out}
+        return described, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied

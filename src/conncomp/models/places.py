@@ -22,6 +22,8 @@ from conncomp.models._arguments import as_reals, check_finite, check_shape, fini
 from conncomp.models.lattices import LATTICES, cell_and_shape, lattice_in_words
 from conncomp.models.protocol import Floats
 
+Signs = NDArray[np.int8]
+
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
@@ -36,9 +38,8 @@ class OnLattice:
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
         negative = not isinstance(coupling, np.ndarray) and coupling < 0
-        cells = self.cells = CellLattice(
-            lengths, len(self.cell.sites), self.cell.bonds, closed, turns, negative
-        )
+        of_cell, bonds = len(self.cell.sites), self.cell.bonds
+        cells = self.cells = CellLattice(lengths, of_cell, bonds, closed, turns, negative)
         self.sites = cells.sites
         self.shape = lengths if cells.cell == 1 else (*lengths, cells.cell)  # of an array of sites
 
@@ -47,7 +48,7 @@ class OnLattice:
         with self._room_for_bonds():
             return self.cells.ends()
 
-    def signs(self) -> NDArray[np.int8]:
+    def signs(self) -> Signs:
         """Return the sign of the coupling of each bond."""
         with self._room_for_bonds():
             return self.cells.signs()
@@ -176,7 +177,7 @@ class InGraph:
         """Return the two vertices of each bond, shape (2, bonds)."""
         return self._ends
 
-    def signs(self) -> NDArray[np.int8]:
+    def signs(self) -> Signs:
         """Return the sign of the coupling of each bond."""
         return np.sign(self.couplings).astype(np.int8)
 
@@ -216,11 +217,7 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 
 def _weighted_bonds(
-    place: Place,
-    signs: NDArray[np.int8] | None,
-    couplings: Floats,
-    field: Floats | None,
-    states: int,
+    place: Place, signs: Signs | None, couplings: Floats, field: Floats | None, states: int
 ) -> EdgeBonds:
     """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:

@@ -268,8 +268,7 @@ def _run(model: Any, settings: PottsSettings | TurningSettings, **others: Any) -
     columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
     if not has_vectors:
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
-    for name, each in observables.items():
-        columns[name] = list(map(common.shown, each))
+    columns |= {name: list(map(common.shown, each)) for name, each in observables.items()}
     plain = list(map(common.as_plain, summaries))
     one.show(model, plain, common.as_table(columns), facts=facts)
 

@@ -86,12 +86,12 @@ def observing(
         return update
     measured = update.model.measure().observables() if names else {}
     extra = [name for name in names if name not in measured] + ["wrapping"] * wrapping
-    made = update.state.observables
+    kept = update.state.observables
     for name in extra:
-        if (name, clusters) not in made:
+        if (name, clusters) not in kept:
             make = Wrapping if name == "wrapping" else OBSERVABLES[name]
-            made[name, clusters] = make(update.state, clusters)
-    observed = ObservingUpdate(update, [made[name, clusters] for name in extra])
+            kept[name, clusters] = make(update.state, clusters)
+    observed = ObservingUpdate(update, [kept[name, clusters] for name in extra])
     if names:
         observed.options["observe"] = names
     if wrapping:

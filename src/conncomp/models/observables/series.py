@@ -15,7 +15,7 @@ from conncomp.models.protocol import Floats, Integers
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
 
 # What errors say of observables that few models have.
-_TOLD = {
+_NOT_MEASURED = {
     "helicity_modulus": "the helicity modulus, of the XY and the Heisenberg model on lattices, was "
     "not measured",
     "vortices": "vortices, of the XY model on lattices in the plane, were not counted",
@@ -115,10 +115,10 @@ class ObservedSeries:
                 return each.value(name, self)
         if name in ("wraps", "rank"):
             raise ValueError("wrapping was not measured; update with wrapping=True")
-        asked = "structure" if name.startswith("improved_") else name
-        how = ", clusters=True" if asked != name else ""
-        told = _TOLD.get(name, f"{name} was not measured")
-        raise ValueError(f"{told}; update with observe={asked!r}{how}")
+        observe = "structure" if name.startswith("improved_") else name
+        how = ", clusters=True" if observe != name else ""
+        reason = _NOT_MEASURED.get(name, f"{name} was not measured")
+        raise ValueError(f"{reason}; update with observe={observe!r}{how}")
 
     def _by_name(self, names: list[str]) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name: that of these names, and what was observed."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conncomp.kernels.edges import WHOLE, EdgeBonds
 from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
 from conncomp.models.protocol import Floats, Integers
-from conncomp.models.statistics.summaries import Told
+from conncomp.models.statistics.summaries import SummaryColumns
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order. On any edges
@@ -145,7 +145,7 @@ class Measurements(ObservedSeries):
         fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
         return np.asarray(((q + 1) * squares**2 - 2 * fourths) / (q - 1))
 
-    def told(self, records: Integers, beta: float) -> Told:
+    def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some = replace(self, records=records)
         squares = some.squared_magnetisation
@@ -154,10 +154,9 @@ class Measurements(ObservedSeries):
             moments = some.improved_squared_magnetisation, some.improved_fourth_magnetisation
         energy, magnitude = some.energy / self.lattice.sites, abs(some.magnetisation)
         others = some._estimates(moments[0])
-        wrapping = (
-            (some.wraps, some.rank) if self.wrapping_measured else others.pop("wrapping", None)
-        )
-        return Told(energy, magnitude, squares, moments, moments[0], None, others, wrapping)
+        if self.wrapping_measured:
+            others["wrapping"] = some.wraps, some.rank
+        return SummaryColumns(energy, magnitude, squares, moments, moments[0], None, others)
 
     def _of_windings(self, name: str) -> NDArray[Any]:
         if not self.wrapping_measured:
