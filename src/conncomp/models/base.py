@@ -290,7 +290,7 @@ class Update(ABC):
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
     The model's `_measure` gets a record and `measures`. Kinds that make several updates at once
-    override `most` and `sweep`.
+    have `most` and `sweep`, too.
     """
 
     model: Any
@@ -301,15 +301,6 @@ class Update(ABC):
     @abstractmethod
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
-
-    @property
-    def most(self) -> int:
-        """The number of updates that `sweep` makes at once; if it is 1, nobody calls that."""
-        return 1
-
-    def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
-        """Make up to `most` updates; `before` were made since the last one that measured."""
-        raise NotImplementedError
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""

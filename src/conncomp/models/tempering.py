@@ -151,11 +151,10 @@ def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
     """Return updates whose present state tells how clusters wrap, even of Potts' words."""
     if not options.get("wrapping"):
         return model.updater(**options)
-    observed = {"observe": (), **options}
-    observe, wrapping = observed.pop("observe"), observed.pop("wrapping")
+    others = {name: value for name, value in options.items() if name not in ("observe", "wrapping")}
     clusters = as_bool("clusters", options.get("clusters", False))
-    update: Any = model.updater(**observed)  # of spins, as a `SpinGlass` has no wrapping
-    return observing(update, observe, clusters=clusters, wrapping=wrapping)
+    update: Any = model.updater(**others)  # of spins, as a `SpinGlass` has no wrapping
+    return observing(update, options.get("observe", ()), clusters=clusters, wrapping=True)
 
 
 def exchange(

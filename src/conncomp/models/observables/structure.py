@@ -58,17 +58,10 @@ class Structure:
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)
-        self.reader = Factors(
-            sites=sites,
-            ndim=len(cells.shape),
-            axes=tuple(axes),
-            steps=tuple(steps[axes].tolist()),
-            extents=tuple(extents[axes].tolist()),
-            components=components_of(kind, rows.states),
-            states=0 if kind.components else rows.states,
-            clusters=clusters,
-            zero=zero,
-        )
+        along, spans = tuple(steps[axes].tolist()), tuple(extents[axes].tolist())
+        count, states = components_of(kind, rows.states), 0 if kind.components else rows.states
+        ndim = len(cells.shape)
+        self.reader = Factors(sites, ndim, tuple(axes), along, spans, count, states, clusters, zero)
 
     def measure(self, record: Any, field: int) -> None:
         """Add sums of the present spins, and those of the clusters that the next update draws."""

@@ -169,13 +169,10 @@ class PercolationSweep:
             error = np.sqrt(spread / (batches * (batches - 1) or nan))
             return _shaped(value, error, probabilities)
 
-        return SweepEstimates(
-            p=probabilities[()],
-            clusters=estimate(number),
-            largest_cluster=estimate(largest),
-            mean_size=estimate(squares - largest_squared),
-            squared_sizes=estimate(squares),
-        )
+        clusters, largest_cluster = estimate(number), estimate(largest)
+        mean_size, squared_sizes = estimate(squares - largest_squared), estimate(squares)
+        p = probabilities[()]
+        return SweepEstimates(p, clusters, largest_cluster, mean_size, squared_sizes)
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
         """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.

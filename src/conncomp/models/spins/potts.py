@@ -123,20 +123,10 @@ class Potts(WordModel):
     ) -> None:
         self._q = check_range("q", q, 2, MOST_STATES)
         self.labelling, self.options = labelling, dict(options)
-        super().__init__(
-            shape,
-            lattice=lattice,
-            temperature=temperature,
-            beta=beta,
-            coupling=coupling,
-            field=field,
-            periodic=periodic,
-            replicas=replicas,
-            seed=seed,
-            start=start,
-            first_replica=first_replica,
-            device=device,
-        )
+        where: Any = {"lattice": lattice, "coupling": coupling, "field": field}
+        where |= {"periodic": periodic, "temperature": temperature, "beta": beta}
+        drawn: Any = {"replicas": replicas, "seed": seed, "first_replica": first_replica}
+        super().__init__(shape, **where, **drawn, start=start, device=device)
         self._field = field  # `parameters` has it as it was given
 
     def _lay_out(self, fields: Floats | None) -> Layout:

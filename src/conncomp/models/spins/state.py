@@ -95,8 +95,7 @@ class SpinState(State):
         self.name, self.place, self.layout, self.gain = name, place, layout, gain
         self.observables: dict[tuple[str, bool], Any] = {}  # of these names, with clusters or not
         self._engine_of_edges: SpinEngine | None = None  # besides that of words
-        self._strengths: Any = None
-        self._betas_of_strengths: Floats | None = None
+        self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
         if layout.engine is not None:
             self.made = self.new_engine(layout.engine)
         elif layout.edges is not None:
@@ -105,16 +104,17 @@ class SpinState(State):
     def strengths(self) -> Any:
         """Return by what the engine draws bonds in each replica, made once for the same betas."""
         betas, layout = self.betas, self.layout
-        if self._betas_of_strengths is not betas:
-            strengths: NDArray[Any]
+        known, strengths = self._strengths
+        if known is not betas:
             if layout.edges is not None:
                 strengths = self._strengths_on_edges()
             elif layout.kind.components:
                 strengths = strengths_of(betas, layout.strongest).view(np.uint32)
             else:
                 strengths = bond_probabilities(betas, self.gain)
-            self._strengths, self._betas_of_strengths = placed(self.engine.xp, strengths), betas
-        return self._strengths
+            strengths = placed(self.engine.xp, strengths)
+            self._strengths = betas, strengths
+        return strengths
 
     def local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine that offers each site another spin by a rule, and its strengths."""

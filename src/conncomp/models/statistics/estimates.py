@@ -231,23 +231,18 @@ def doubts_of(series: Mapping[str, Floats], times: Mapping[str, Estimate]) -> tu
                 f"than {ENOUGH_TIMES}: errors may be too small"
             )
         drift = _drift(values.reshape(rows, -1), time)
-        if drift is not None:
-            begin, early, late, apart = drift
-            doubts.append(
-                f"the {name} drifts: its mean is {early:.6g} from measurement {begin} on and "
-                f"{late:.6g} in the second half, {apart:.1f} errors apart; thermalise longer"
-            )
+        doubts += [f"the {name} drifts: {drift}; thermalise longer"] if drift else []
     return tuple(doubts)
 
 
-def _drift(chains: Floats, time: Estimate | None) -> tuple[int, float, float, float] | None:
-    """Return where a mean begins that is apart from the last one, both means, and how far."""
+def _drift(chains: Floats, time: Estimate | None) -> str:
+    """Return which mean is apart from that of the second half, in words; nothing if none is."""
     rows, number = chains.shape
     many = number >= MANY_CHAINS
     if rows < LEAST_ROWS or not np.isfinite(chains).all():
-        return None
+        return ""
     if not many and (rows < LEAST_OF_CHAIN or time is None or not time.value > 0):
-        return None
+        return ""
     last = chains[rows // 2 :].mean(axis=0)
     for begin in (rows // 8, rows // 4):
         early = chains[begin : 2 * begin].mean(axis=0)
@@ -258,9 +253,12 @@ def _drift(chains: Floats, time: Estimate | None) -> tuple[int, float, float, fl
             independent = number / (2 * max(0.5, time.value))
             error = float(chains.std()) * sqrt((1 / begin + 2 / rows) / independent)
         if abs(apart.mean()) > APART * error > 0:
-            means = float(early.mean()), float(last.mean())
-            return begin, *means, abs(float(apart.mean())) / error
-    return None
+            return (
+                f"its mean is {float(early.mean()):.6g} from measurement {begin} on and "
+                f"{float(last.mean()):.6g} in the second half, "
+                f"{abs(float(apart.mean())) / error:.1f} errors apart"
+            )
+    return ""
 
 
 LEAST_AGREEING = 3
