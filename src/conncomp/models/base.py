@@ -296,6 +296,7 @@ class Update(ABC):
     model: Any
     options: dict[str, Any]
     measures: dict[str, Any] = field(default_factory=dict)
+    measured: Any = None  # besides the model's own, which `_read` gets
     fields: int = 0  # of a record, if it has others than the model's
 
     @abstractmethod
@@ -319,7 +320,8 @@ class Update(ABC):
 
     def read(self, records: Integers) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        return self.model._read(records[:, 0] if self.model._single else records)
+        measured = {} if self.measured is None else {"measured": self.measured}
+        return self.model._read(records[:, 0] if self.model._single else records, **measured)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Return what records of `present` say, whose replicas are in the order of ladders."""

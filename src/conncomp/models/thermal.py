@@ -1,4 +1,4 @@
-"""Models whose replicas have temperatures: what users give, and what follows from it."""
+"""Models whose replicas have temperatures, and exchanges of these between replicas."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp._arguments import check_choice, shown
+from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import one_each
+from conncomp.models._probabilities import CERTAIN
 from conncomp.models.base import Simulated
 from conncomp.models.protocol import Floats, Integers, Measured
+
+EXCHANGE, REPLICA_SHIFT = 6, 40  # of ``kernels/core/spins.h``
+LEVEL = 0  # the field of a record that the energy is proportional to, but for a constant
 
 
 def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
@@ -91,3 +97,36 @@ class Thermal(Simulated[Measured]):
             given = beta.tolist() if isinstance(beta, np.ndarray) else beta
             raise ValueError(f"{name}={shown(given)} must {wanted}")
         return betas
+
+
+def places_as_given(model: Thermal[Any]) -> Integers:
+    """Return the place in a ladder of each temperature, in the order that the model was given."""
+    return np.argsort(np.argsort(model._given_betas[np.sort(model._ladders()[0])], kind="stable"))
+
+
+def exchange(
+    model: Thermal[Any], ladders: Integers, levels: Integers, between: int
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """Let replicas of neighbouring temperatures exchange these, of every second pair.
+
+    `ladders` and `levels` are what the model says in the present state, `between` updates after the
+    last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
+    """
+    pairs = np.arange((model.updates // between + 1) % 2, ladders.shape[1] - 1, 2)
+    warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._state.betas
+    unit = np.asarray(model._energy_unit())
+    if unit.ndim > 0:
+        unit = unit[ladders[:, :1]]  # one of a ladder
+    lost = (before[warmer] - before[colder]) * (levels[colder] - levels[warmer]) * unit
+    numbers = (model.first_replica + ladders.min(axis=1)).astype(np.uint64)
+    index = (pairs + 1).astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
+    low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))
+    probability = np.ldexp(np.exp(-np.maximum(lost, 0)), 64)
+    certain = probability >= CERTAIN
+    uncertain = np.where(certain, 0, probability).astype(np.uint64)
+    exchanged: NDArray[np.bool_] = certain | ((low | high << 32) < uncertain)
+    betas = before.copy()
+    betas[warmer[exchanged]] = before[colder[exchanged]]
+    betas[colder[exchanged]] = before[warmer[exchanged]]
+    model._state.betas = betas
+    return pairs, exchanged

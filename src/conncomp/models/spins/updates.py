@@ -10,7 +10,6 @@ from conncomp.kernels.updates import ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Update
-from conncomp.models.protocol import Integers
 from conncomp.models.spins.state import SpinState
 
 LOCAL = "metropolis", "heat-bath"
@@ -36,18 +35,13 @@ class SpinUpdate(Update):
 
     state: SpinState
     strengths: Any
-    measured: OfClusters = NOTHING
-
-    def read(self, records: Integers) -> Any:
-        """Return what was measured, of records of shape (rows, replicas, fields)."""
-        model = self.model
-        return model._read(records[:, 0] if model._single else records, self.measured)
 
 
 @dataclass(kw_only=True)
 class ClusterUpdate(SpinUpdate):
     """Clusters take other states: all of them, or those of `chosen` sites."""
 
+    measured: OfClusters
     chosen: ChosenSites | None
 
     def __call__(self, number: int, record: Any = None) -> None:
