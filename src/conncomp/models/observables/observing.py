@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp.models.base import Update
 from conncomp.models.observables.helicity import Helicity
-from conncomp.models.observables.series import Observed
+from conncomp.models.observables.series import Observed, Reader
 from conncomp.models.observables.structure import Structure
 from conncomp.models.observables.vortices import Vortices
 from conncomp.models.observables.wrapping import Wrapping
@@ -21,7 +21,9 @@ from conncomp.models.spins.updates import SpinUpdate
 class Observable(Protocol):
     """Measures an observable of the spins that an update finds."""
 
-    reader: Any  # a `Reader`
+    @property
+    def reader(self) -> Reader:
+        """The reader of the fields that it fills."""
 
     def measure(self, record: Any, field: int) -> None:
         """Add the observable to a record, (replicas, fields), from a field on."""

@@ -76,12 +76,12 @@ class ObservedSeries:
     @property
     def wraps(self) -> NDArray[np.bool_]:
         """Along which axes, the last axis here, some cluster closes on itself."""
-        return self._of_windings("wraps")
+        return self._observed("wraps")
 
     @property
     def rank(self) -> Integers:
         """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._of_windings("rank")
+        return self._observed("rank")
 
     @property
     def structure(self) -> Floats:
@@ -105,9 +105,6 @@ class ObservedSeries:
         if not self.clusters_measured:
             raise ValueError("clusters were not measured; update with clusters=True")
         return self.records[..., number]
-
-    def _of_windings(self, name: str) -> NDArray[Any]:
-        return self._observed(name)
 
     def _observed(self, name: str) -> NDArray[Any]:
         for each in self.observed:

@@ -316,9 +316,8 @@ class Percolation(Simulated[PercolationMeasurements]):
         return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
-        self._state.made = self._state.new_engine(
-            _engine_on(self.device), self._cells, self._geometry
-        )
+        make = _engine_on(self.device)
+        self._state.made = self._state.new_engine(make, self._cells, self._geometry)
 
     def _step(self, numbers: range) -> None:
         self.updates += len(numbers)

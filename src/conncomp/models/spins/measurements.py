@@ -158,9 +158,9 @@ class Measurements(ObservedSeries):
             others["wrapping"] = some.wraps, some.rank
         return SummaryColumns(energy, magnitude, squares, moments, moments[0], None, others)
 
-    def _of_windings(self, name: str) -> NDArray[Any]:
-        if not self.wrapping_measured:
-            return self._observed(name)
+    def _observed(self, name: str) -> NDArray[Any]:
+        if not self.wrapping_measured or name not in ("wraps", "rank"):
+            return super()._observed(name)
         axes, rank = self.records[..., WINDING_AXES], self.records[..., WINDING_RANK]
         return rank if name == "rank" else wrapped_axes(axes, self.lattice.ndim)
 
