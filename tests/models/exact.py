@@ -158,7 +158,7 @@ def levels(shape, q, periodic=True):
 
 def bonds_of(model):
     """Return couplings and fields as the kernels have them, with their signs."""
-    edges = model._layout.edges if model._layout.edges is not None else model._all_bonds()
+    edges = model._layout.edges if model._layout.edges is not None else model._state.all_bonds()
     unit = edges.scale / WHOLE
     couplings = np.full(edges.bonds, WHOLE) if edges.couplings is None else edges.couplings
     fields = np.zeros(model.sites) if edges.fields is None else edges.fields

@@ -187,7 +187,7 @@ def test_lengths_of_free_fields_depend_on_no_size(name):
     found = []
     for length in (2, 3, 8, 20):
         model = Ising(length, lattice=name, beta=0.1)
-        factors = Structure(model, clusters=False).reader
+        factors = Structure(model._state, clusters=False).reader
         waves = 2 * np.pi * np.linalg.inv(np.array(model.cell.vectors)).T / length
         bonds = np.array([step for _, _, step in model.cell.bonds]) @ np.array(model.cell.vectors)
         squares = (2 - 2 * np.cos(bonds @ waves.T)).sum(axis=0)

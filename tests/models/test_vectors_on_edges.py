@@ -210,7 +210,7 @@ def test_few_spins_are_in_detailed_balance(name, place, update):
 
 def _offer_first_class(model):
     """Offer the vertices of the first class alone."""
-    engine, temperatures = model._local_engine("metropolis")
+    engine, temperatures = model._state.local_engine("metropolis")
     engine.offer(model._state.now, model._state.next, 10**6, temperatures, "metropolis")
     arcs, order, bounds = engine._classes()
     model._state.next[...] = model._state.now

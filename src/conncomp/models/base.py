@@ -1,23 +1,23 @@
-"""What all models have: replicas, a seed, a device with its engine, and a state to go back to."""
+"""The base of all models: replicas, a seed, a device with its engine, and states to restore."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import prod
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_choice, check_range, shown
+from conncomp._arguments import check_range
 from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.models._arguments import check_drawn, check_state, one_each, room_for
+from conncomp.kernels.updates import Drawn
+from conncomp.models._arguments import check_drawn, check_state, room_for
 from conncomp.models.protocol import (
     MOST_UPDATES,
-    Floats,
     Integers,
     Measured,
     ModelState,
@@ -30,13 +30,14 @@ Made = TypeVar("Made")
 
 @dataclass
 class State:
-    """Where a model stands, as its updates read and write it, and the engine that makes these.
+    """The present state of a model, as its updates read and write it, and their engine.
 
     Replicas are in `now`, and an update writes those after it in `next`. It has the `number` of the
     last one. `betas` are of a `Thermal`.
     """
 
     device: str
+    drawn: Drawn
     made: Any = None  # the engine
     betas: Any = None
     now: Any = None
@@ -54,8 +55,13 @@ class State:
             )
         return self.made
 
+    def new_engine(self, make: Callable[..., Made], *arguments: Any) -> Made:
+        """Return an engine, made of its class for the device; of a GPU, the current one."""
+        on_device = (current_gpu(),) if self.device == "cuda" else ()
+        return make(*on_device, self.drawn, *arguments)
+
     def take_next(self, number: int) -> None:
-        """Let those be now that the update of this number wrote: no signal comes between."""
+        """Exchange `now` and `next`, which the update of this number wrote: in one step."""
         self.now, self.next, self.number = self.next, self.now, number
 
 
@@ -91,12 +97,11 @@ class Simulated(ABC, Generic[Measured]):
         self._random = check_drawn(replicas, first_replica, seed)
         self.seed, self.first_replica, self.replicas = self._random
         self.device: str = choose_device(device, on_gpu(start), "start")
-        self._state = State(self.device)
-        self._observables: dict[Any, Any] = {}  # what updates measure besides, as it was made
+        self._state = State(self.device, self._random)
 
     @property
     def updates(self) -> int:
-        """How many updates were made."""
+        """The number of updates that were made."""
         return self._state.number
 
     @updates.setter
@@ -132,19 +137,20 @@ class Simulated(ABC, Generic[Measured]):
         >>> bool((model.swendsen_wang(5).energy == first).all())
         True
         """
-        updates, given = check_state(state, f"a {self._name} model", len(self._changing))
-        arrays = zip(self._changing, self._checked(given), strict=True)
+        updates, arrays = check_state(state, f"a {self._name} model", len(self._changing))
+        checked = zip(self._changing, self._checked(arrays), strict=True)
         # In one step, so that no signal comes between them.
-        vars(self._state).update(arrays, number=updates)
+        vars(self._state).update(checked, number=updates)
 
     def __getstate__(self) -> tuple[dict[str, Any], ModelState]:
-        made = {"_state", "_observables", *self._memory}
-        return {name: value for name, value in vars(self).items() if name not in made}, self.state()
+        left_out = {"_state", *self._memory}
+        described = {name: value for name, value in vars(self).items() if name not in left_out}
+        return described, self.state()
 
     def __setstate__(self, copied: tuple[dict[str, Any], ModelState]) -> None:
         described, state = copied
         vars(self).update(described)
-        self._state, self._observables = State(self.device), {}
+        self._state = State(self.device, self._random)
         self._prepare()
         self.restore(state)
 
@@ -235,7 +241,7 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make the engine of the state by `_new_engine`, and all that `_memory` names."""
+        """Make the engine of the state by `State.new_engine`, and all that `_memory` names."""
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         """Return copies of a state's arrays where updates change them; ValueError if none fit."""
@@ -258,11 +264,6 @@ class Simulated(ABC, Generic[Measured]):
     def _advance(self, number: int) -> None:
         """Make the update of this number; whatever ends it leaves state and `updates` before it."""
         raise NotImplementedError
-
-    def _new_engine(self, made: Callable[..., Made], *arguments: Any) -> Made:
-        """Return an engine, made of its class for the model's device; of a GPU, the current one."""
-        on_device = (current_gpu(),) if self.device == "cuda" else ()
-        return made(*on_device, self._random, *arguments)
 
     def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
         """Return memory of zeros for the state of replicas, of which an update needs two."""
@@ -288,29 +289,19 @@ class Simulated(ABC, Generic[Measured]):
 class Update(ABC):
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    It reads `_state`, `replicas`, `_record_length` and `_single` of the model. The model's
-    `_measure` gets a record and `measures`, and `_read` records and what is `measured`. Kinds that
-    make several updates at once override `most` and `sweep`.
+    The model's `_measure` gets a record and `measures`. Kinds that make several updates at once
+    have `most` and `sweep`, too.
     """
 
     model: Any
     options: dict[str, Any]
-    measured: tuple[bool, ...] = ()
     measures: dict[str, Any] = field(default_factory=dict)
+    measured: Any = None  # besides the model's own, which `_read` gets
     fields: int = 0  # of a record, if it has others than the model's
 
     @abstractmethod
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
-
-    @property
-    def most(self) -> int:
-        """How many updates `sweep` makes at once; of 1, it is not called."""
-        return 1
-
-    def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
-        """Make up to `most` updates; `before` were made since the last one that measured."""
-        raise NotImplementedError
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
@@ -329,8 +320,8 @@ class Update(ABC):
 
     def read(self, records: Integers) -> Any:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        model = self.model
-        return model._read(records[:, 0] if model._single else records, *self.measured)
+        measured = {} if self.measured is None else {"measured": self.measured}
+        return self.model._read(records[:, 0] if self.model._single else records, **measured)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Return what records of `present` say, whose replicas are in the order of ladders."""
@@ -348,98 +339,3 @@ class Step(Update):
         if record is not None:
             self.measure(record)
         self.model._advance(number, **self.makes)
-
-
-def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
-    """Return the name and value of that which is given; "critical" if neither is."""
-    if temperature is not None and beta is not None:
-        raise ValueError("temperature and beta exclude each other; give one of them")
-    name, given = ("temperature", temperature) if beta is None else ("beta", beta)
-    given = "critical" if given is None else given
-    if isinstance(given, str):
-        check_choice(name, given, ("critical",))
-    return name, given
-
-
-def inverses_of(name: str, value: Any, replicas: int) -> tuple[Floats, Floats]:
-    """Return a finite number above 0 for each replica, and its inverse."""
-    numbers = one_each(name, value, replicas)
-    with np.errstate(divide="ignore", over="ignore"):
-        inverses = 1 / numbers
-    if not ((numbers > 0) & (numbers < inf) & (inverses < inf)).all():
-        raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
-    return numbers, inverses
-
-
-class Thermal(Simulated[Measured]):
-    """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
-
-    _most: ClassVar[float] = inf
-    _strongest = 1.0
-
-    _given_betas: Floats  # the first ones: exchanges change those of the state
-
-    @property
-    def beta(self) -> float | Floats:
-        """The inverse temperature, of each replica if there are several."""
-        return float(self._state.betas[0]) if self._single else self._state.betas.copy()
-
-    @property
-    def temperature(self) -> float | Floats:
-        """The temperature, of each replica if there are several; infinite where beta is 0."""
-        with np.errstate(divide="ignore"):
-            temperatures = 1 / self._state.betas
-        return float(temperatures[0]) if self._single else temperatures
-
-    def energy(self) -> Any:
-        """Return the energy of the whole lattice, for each replica."""
-        measured: Any = self.measure()
-        return measured.energy[()]
-
-    def magnetisation(self) -> Any:
-        """Return the magnetisation a site or, of vectors, the mean spin, for each replica."""
-        measured: Any = self.measure()
-        return measured.magnetisation[()]
-
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is: values that JSON has, and `beta` as an array."""
-        return {**super().parameters(), "beta": np.asarray(self.beta)}
-
-    def _critical_beta(self) -> float:
-        """Return "critical" as a number; ValueError if that is not known."""
-        raise NotImplementedError
-
-    def _ladders(self) -> Integers:
-        """Return which replicas exchange temperatures with each other, rows of ascending beta."""
-        return np.argsort(self._state.betas, kind="stable")[None, :]
-
-    def _energy_unit(self) -> Any:
-        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each.
-
-        It is below 0 where `LEVEL` counts satisfied bonds.
-        """
-        raise NotImplementedError
-
-    def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica: one of both is given, or neither."""
-        name, given = temperature_or_beta(temperature, beta)
-        if name == "beta" or isinstance(given, str):
-            return self._check_betas("beta", given)
-        _, betas = inverses_of(name, given, self.replicas)
-        return self._check_betas("the inverse of temperature", betas)
-
-    def _check_betas(self, name: str, beta: Any) -> Floats:
-        if isinstance(beta, str):
-            check_choice(name, beta, ("critical",))
-            beta = self._critical_beta()
-        betas = one_each(name, beta, self.replicas)
-        with np.errstate(over="ignore"):
-            weak = betas * abs(self._strongest) < self._most if self._most < inf else True
-            allowed = (betas >= 0) & (betas < inf) & weak
-        if not allowed.all():
-            wanted = "be finite, and not negative"
-            if self._most < inf:
-                wanted = f"not be negative and, times the coupling, below {self._most:g}"
-            given = beta.tolist() if isinstance(beta, np.ndarray) else beta
-            raise ValueError(f"{name}={shown(given)} must {wanted}")
-        return betas

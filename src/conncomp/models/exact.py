@@ -1,4 +1,4 @@
-"""What is exactly known: energies and magnetisations of Ising models, and the Nishimori line.
+"""Exact results: energies and magnetisations of Ising models, and the Nishimori line.
 
 Energies are derivatives of ln Z, of which one of two integrals is done,
 
@@ -18,23 +18,22 @@ from collections.abc import Callable
 from math import pi
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conncomp.models.lattices import CRITICAL
-
-Numbers = NDArray[np.float64]
+from conncomp.models.protocol import Floats
 
 _ANGLES = 1 << 13  # of the integral; so many that it is right to 1e-7 at the critical point
 _COLDEST = 18.0  # beta J at which all is as it is at 0, to double precision
 SITES = {"square": 1, "triangular": 1, "honeycomb": 2, "kagome": 3}  # of a cell
 
 
-def ising_energy(lattice: str, temperature: ArrayLike, coupling: float = 1.0) -> Numbers:
+def ising_energy(lattice: str, temperature: ArrayLike, coupling: float = 1.0) -> Floats:
     """Return the energy a site of the Ising model on an infinite lattice of `SITES`."""
     return coupling * -_slope(lattice, _couplings(temperature, coupling)) / SITES[lattice]
 
 
-def ising_magnetisation(lattice: str, temperature: ArrayLike, coupling: float = 1.0) -> Numbers:
+def ising_magnetisation(lattice: str, temperature: ArrayLike, coupling: float = 1.0) -> Floats:
     """Return the spontaneous magnetisation a site of a ferromagnet on one of `_MAGNETISED`."""
     x = np.exp(-2 * _couplings(temperature, coupling))
     with np.errstate(divide="ignore"):
@@ -52,28 +51,28 @@ def nishimori_temperature(positive: float) -> float:
     return 1 / float(np.arctanh(2 * positive - 1))
 
 
-def universal_jump(temperature: ArrayLike) -> Numbers:
+def universal_jump(temperature: ArrayLike) -> Floats:
     """Return 2 T / pi: D. R. Nelson, J. M. Kosterlitz, Phys. Rev. Lett. 39, 1201 (1977)."""
     return 2 / pi * np.asarray(temperature, np.float64)
 
 
-def _couplings(temperature: ArrayLike, coupling: float) -> Numbers:
+def _couplings(temperature: ArrayLike, coupling: float) -> Floats:
     with np.errstate(divide="ignore"):
         couplings = coupling / np.asarray(temperature, np.float64)
     return np.clip(couplings, -_COLDEST, _COLDEST)
 
 
-def _square(c: Numbers, s: Numbers, cosine: Numbers) -> tuple[Numbers, ...]:
+def _square(c: Floats, s: Floats, cosine: Floats) -> tuple[Floats, ...]:
     return c**2 - s * cosine, 4 * c * s - 2 * c * cosine, s, 2 * c
 
 
-def _triangular(c: Numbers, s: Numbers, cosine: Numbers) -> tuple[Numbers, ...]:
+def _triangular(c: Floats, s: Floats, cosine: Floats) -> tuple[Floats, ...]:
     half = np.sqrt(2 * (1 + cosine))  # twice the cosine of half the angle
     a, slope = c**3 + s**3 - s * cosine, 6 * c**2 * s + 6 * s**2 * c - 2 * c * cosine
     return a, slope, s * half, 2 * c * half
 
 
-def _honeycomb(c: Numbers, s: Numbers, cosine: Numbers) -> tuple[Numbers, ...]:
+def _honeycomb(c: Floats, s: Floats, cosine: Floats) -> tuple[Floats, ...]:
     half = np.sqrt(2 * (1 + cosine))
     a, slope = c**3 + 1 - s**2 * cosine, 6 * c**2 * s - 4 * s * c * cosine
     return a, slope, s**2 * half, 4 * s * c * half
@@ -82,14 +81,14 @@ def _honeycomb(c: Numbers, s: Numbers, cosine: Numbers) -> tuple[Numbers, ...]:
 # a, its derivative by the coupling, b and its derivative, given cosh and sinh of twice that.
 _INTEGRANDS = {"square": _square, "triangular": _triangular, "honeycomb": _honeycomb}
 # What the eighth power of the magnetisation is less than 1, given exp(-2 K).
-_MAGNETISED: dict[str, Callable[[Numbers], Numbers]] = {
+_MAGNETISED: dict[str, Callable[[Floats], Floats]] = {
     "square": lambda x: (2 * x / (1 - x**2)) ** 4,
     "triangular": lambda x: 16 * x**6 / ((1 + 3 * x**2) * (1 - x**2) ** 3),
     "honeycomb": lambda x: 16 * x**3 * (1 + x**3) / ((1 - x) * (1 - x**2)) ** 3,
 }
 
 
-def _slope(lattice: str, couplings: Numbers) -> Numbers:
+def _slope(lattice: str, couplings: Floats) -> Floats:
     """Return the derivative of ln Z of a cell by the coupling."""
     if lattice == "kagome":
         grown = np.exp(4 * couplings)

@@ -21,7 +21,7 @@ Vector = tuple[float, ...]
 
 @dataclass(frozen=True)
 class UnitCell:
-    """What a lattice repeats: its sites, its bonds, and where they lie.
+    """The cell that a lattice repeats: its sites, its bonds, and where they lie.
 
     Parameters
     ----------

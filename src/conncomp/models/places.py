@@ -1,4 +1,4 @@
-"""Where the sites of a model lie, and which bonds join them: on a lattice, or in a graph."""
+"""The sites of a model and the bonds between them: on a lattice, or in a graph."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ from conncomp.models._arguments import as_reals, check_finite, check_shape, fini
 from conncomp.models.lattices import LATTICES, cell_and_shape, lattice_in_words
 from conncomp.models.protocol import Floats
 
+Signs = NDArray[np.int8]
+
 HYPERCUBIC = ("chain", "square", "cubic", "hypercubic")
 BORDERS = {True: "periodic", False: "open", "antiperiodic": "antiperiodic"}
 
 
 class OnLattice:
-    """Sites of cells; `negative` says whether the coupling is."""
+    """Sites of the cells of a lattice, and bonds of one coupling, or of one each."""
 
-    def __init__(self, shape: Any, lattice: Any, periodic: Any, negative: bool) -> None:
-        self.name = lattice_in_words(lattice)
+    def __init__(self, shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> None:
+        self.name, self.coupling = lattice_in_words(lattice), coupling
         self.cell, lengths = cell_and_shape(lattice, shape, LATTICES)
         borders = _check_borders(periodic, len(lengths))
         turns = tuple(border == "antiperiodic" for border in borders)
         closed = tuple(border != "open" for border in borders)
-        of_cell = len(self.cell.sites), self.cell.bonds
-        cells = self.cells = CellLattice(lengths, *of_cell, closed, turns, negative)
+        negative = not isinstance(coupling, np.ndarray) and coupling < 0
+        of_cell, bonds = len(self.cell.sites), self.cell.bonds
+        cells = self.cells = CellLattice(lengths, of_cell, bonds, closed, turns, negative)
         self.sites = cells.sites
         self.shape = lengths if cells.cell == 1 else (*lengths, cells.cell)  # of an array of sites
 
@@ -45,7 +48,7 @@ class OnLattice:
         with self._room_for_bonds():
             return self.cells.ends()
 
-    def signs(self) -> NDArray[np.int8]:
+    def signs(self) -> Signs:
         """Return the sign of the coupling of each bond."""
         with self._room_for_bonds():
             return self.cells.signs()
@@ -89,16 +92,16 @@ class OnLattice:
         along = steps[first] @ np.array(self.cell.vectors)
         return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
 
-    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
-        """Return bonds as kernels on any edges take them: see `weighted_bonds`."""
-        signs = self.signs()
+    def bonds(self, field: Floats | None, states: int = 2) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them, with the field of each site."""
+        signs, coupling = self.signs(), self.coupling
         couplings = coupling if isinstance(coupling, np.ndarray) else np.array(abs(coupling))
         if couplings.shape not in ((), signs.shape):
             raise ValueError(
                 f"coupling has shape {couplings.shape}; there must be one number, or one for each "
                 f"of {len(signs)} bonds, in the order of .edges"
             )
-        return weighted_bonds(self, signs, couplings, *others)
+        return _weighted_bonds(self, signs, couplings, field, states)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
@@ -174,7 +177,7 @@ class InGraph:
         """Return the two vertices of each bond, shape (2, bonds)."""
         return self._ends
 
-    def signs(self) -> NDArray[np.int8]:
+    def signs(self) -> Signs:
         """Return the sign of the coupling of each bond."""
         return np.sign(self.couplings).astype(np.int8)
 
@@ -182,13 +185,16 @@ class InGraph:
         """Raise ValueError: vertices have no place."""
         raise ValueError("the vertices of a graph have no coordinates")
 
-    def bonds(self, coupling: Any, *others: Any) -> EdgeBonds:
-        """Return bonds as kernels on any edges take them, with the graph's own couplings."""
-        return weighted_bonds(self, None, self.couplings, *others)
+    def bonds(self, field: Floats | None, states: int = 2) -> EdgeBonds:
+        """Return bonds as kernels on any edges take them, with the field of each site."""
+        return _weighted_bonds(self, None, self.couplings, field, states)
 
     def described(self) -> dict[str, Any]:
         """Return parameters that JSON has."""
         return {"lattice": self.name, "shape": [self.sites]}
+
+
+Place = OnLattice | InGraph
 
 
 def _of_groups(function: np.ufunc, values: NDArray[Any], begins: NDArray[Any]) -> NDArray[Any]:
@@ -210,31 +216,29 @@ def _pairs_of(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     return pairs, sources > targets
 
 
-def weighted_bonds(
-    place: Any, signs: Any, couplings: Floats, field: Floats | None, states: int = 2
+def _weighted_bonds(
+    place: Place, signs: Signs | None, couplings: Floats, field: Floats | None, states: int
 ) -> EdgeBonds:
     """Return bonds, of couplings of shape (bonds,) or () times signs, and fields."""
     if place.sites > MOST_VERTICES:
         raise ValueError(f"{place.sites} sites with a field, or couplings of their own, are 2**31")
-    given = couplings, np.zeros(0) if field is None else field
-    scale = max(float(abs(array).max(initial=0.0)) for array in given) or 1.0
-    whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in given)
+    strong = [couplings] if field is None else [couplings, field]
+    scale = max(float(abs(array).max(initial=0.0)) for array in strong) or 1.0
+    whole, *fields = (np.rint(array / scale * WHOLE).astype(np.int32) for array in strong)
     if signs is not None:
         whole = signs * whole if whole.ndim > 0 or whole != WHOLE or (signs < 0).any() else whole
-    alike = bool((whole == WHOLE).all())
-    bonds = None if alike else whole, None if field is None else fields[0]
-    return EdgeBonds(place.sites, place.ends(), *bonds, scale, states)
+    bonds, of_sites = None if (whole == WHOLE).all() else whole, fields[0] if fields else None
+    return EdgeBonds(place.sites, place.ends(), bonds, of_sites, scale, states)
 
 
-def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattice | InGraph:
+def place_of(shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> Place:
     """Return where the sites are: of no lattice, a hypercubic one of as many axes as lengths."""
     if is_sparse(shape):
         raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
-        negative = not isinstance(coupling, np.ndarray) and coupling < 0
         if lattice is None:
             lattice = HYPERCUBIC[len(check_shape(shape)) - 1]
-        return OnLattice(shape, lattice, periodic, negative)
+        return OnLattice(shape, lattice, periodic, coupling)
     if not (lattice is None or (isinstance(lattice, str) and lattice == "square")) or (
         periodic is not True
     ):
@@ -242,19 +246,20 @@ def place_of(shape: Any, lattice: Any, periodic: Any, coupling: Any) -> OnLattic
     return InGraph(shape, np.asarray(coupling))
 
 
-def lattice_of(model: Any, what: str) -> OnLattice:
-    """Return where the sites of a model are; ValueError for those of a graph: `what` needs axes."""
-    if not isinstance(model._place, OnLattice):
+def check_lattice(place: Place, what: str) -> OnLattice:
+    """Return a place with axes, which `what` needs; ValueError if it is a graph."""
+    if not isinstance(place, OnLattice):
         raise ValueError(f"{what} is measured on lattices, and a graph has no axes; leave it out")
-    return model._place
+    return place
 
 
-def in_words(place: Any, coupling: float | Floats, states: int) -> Lattice | None:
-    """Return the lattice that the engines of words have, if they have a model with these bonds."""
-    if isinstance(coupling, np.ndarray) or place.name not in HYPERCUBIC:
+def in_words(place: Place, states: int) -> Lattice | None:
+    """Return a hypercubic lattice of one coupling as engines of words take it; None of others."""
+    if not isinstance(place, OnLattice) or place.name not in HYPERCUBIC:
         return None
-    cells = place.cells
-    return None if any(cells.antiperiodic) else Lattice(cells.shape, cells.periodic, states)
+    cells, alike = place.cells, not isinstance(place.coupling, np.ndarray)
+    has_words = alike and not any(cells.antiperiodic)
+    return Lattice(cells.shape, cells.periodic, states) if has_words else None
 
 
 class Classes(NamedTuple):

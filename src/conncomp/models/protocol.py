@@ -1,4 +1,4 @@
-"""What all models have in common, and what `simulate` asks of one."""
+"""The interface of all models, which `simulate` uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTRACT = 3
 
 
 class ModelSeries(Protocol):
-    """What a model measured, at one moment or in a series of updates."""
+    """The measurements of a model, at one moment or in a series of updates."""
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name: arrays, of which a series has its updates first."""
@@ -29,7 +29,7 @@ Measured = TypeVar("Measured", bound=ModelSeries, covariant=True)
 
 
 class ModelState(NamedTuple):
-    """Where a model stands.
+    """The state of a model.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ModelUpdate(Protocol[Measured]):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Which kind it is: values that JSON has, the same for all ways to write them."""
+        """The kind of update: values that JSON has, the same for all ways to write them."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update."""

@@ -1,4 +1,4 @@
-"""What models, simulations and their analysis return: for annotations and ``isinstance``."""
+"""The classes that models, simulations and analysis return: for annotations and ``isinstance``."""
 
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.kawasaki.model import KawasakiMeasurements

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from inspect import signature
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, NamedTuple
@@ -42,7 +43,7 @@ Report = Callable[[int, int], None]  # gets how many updates are done, and how m
 
 @dataclass(frozen=True)
 class Simulation(Generic[Measured]):
-    """What `simulate` returns.
+    """A simulation, which `simulate` returns.
 
     Attributes
     ----------
@@ -141,7 +142,7 @@ class Simulation(Generic[Measured]):
 
 
 class _Schedule(NamedTuple):
-    """Which updates measure: the first after `thermalise`, and each `every`-th from there."""
+    """The updates that measure: the first after `thermalise`, and each `every`-th from there."""
 
     thermalise: int
     sweeps: int
@@ -282,21 +283,68 @@ def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Mea
 
 
 class _Run:
-    """A simulation as it runs: the model, and records, which are there up to `_measured`."""
+    """A simulation as it runs: the model, and the records, of which `_measured` are filled."""
 
     def __init__(
         self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any
     ) -> None:
         self._model, self._schedule, self._update, self._watch = model, schedule, update, watch
-        self._path: StrPath | None = None
+        self._path: StrPath | None = None  # of the checkpoint
+        self._wait, self._written = inf, 0.0
         self.begin, self._measured = model.updates, 0
         self._new_records = getattr(update, "new_records", model.new_records)
         kind = self._new_records(0)
         self.records = np.zeros((schedule.rows(schedule.updates), *kind.shape[1:]), kind.dtype)
 
-    @property
-    def _done(self) -> int:
-        return self._model.updates - self.begin
+    def keep(
+        self, path: StrPath, wait: float, parameters: dict[str, Any], digests: dict[str, str]
+    ) -> None:
+        """Keep a checkpoint, and go on from the one that is there; digests are of arrays."""
+        state = self._model.state()
+        self._facts: dict[str, Any] = {**parameters, **digests, "start": _identity_of(state)}
+        self._digests, self._path, self._wait = digests, path, wait
+        if os.path.exists(path):
+            self._resume(path, state)
+        else:
+            self._write()
+        self._written = perf_counter()
+
+    def _resume(self, path: StrPath, state: ModelState) -> None:
+        with Checkpoint(path) as checkpoint:
+            facts = dict(checkpoint.facts)
+            updates, start = facts.pop("updates", None), facts.get("start")
+            self._check_same(checkpoint, facts)
+            begin: Any = start.get("updates") if isinstance(start, dict) else None
+            if not all(type(n) is int and 0 <= n <= MOST_UPDATES for n in (begin, updates)):
+                raise checkpoint.error("is damaged: it has no numbers of updates")
+            done = updates - begin
+            if not 0 <= done <= self._schedule.updates:
+                raise checkpoint.error(
+                    f"has made {done} updates already, of {self._schedule.updates} that are wanted"
+                )
+            rows = self._schedule.rows(done)
+            held = ModelState(updates, tuple(np.empty_like(array) for array in state.arrays))
+            checkpoint.read((*held.arrays, self.records[:rows]))
+        if start != self._facts["start"] and _identity_of(state) != _identity_of(held):
+            raise OtherSimulationError(
+                checkpoint.path,
+                "is of a simulation that began with another state",
+                "make the model as it was then, or give another checkpoint",
+            )
+        with naming(path):
+            self._model.restore(held)
+        self.begin, self._measured, self._facts["start"] = begin, rows, start
+
+    def _check_same(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
+        for name in {**self._facts, **facts}:
+            wanted, held = self._facts.get(name), facts.get(name)
+            if name != "start" and held != wanted:
+                what = "conncomp" if name in ("version", "contract") else "simulation"
+                values = f"is {shown(held)}, not {shown(wanted)}"
+                if name in self._digests and name in facts:
+                    values = "has other values"
+                reason = f"is of another {what}, whose {name} {values}"
+                raise OtherSimulationError(checkpoint.path, reason)
 
     def finish(self, report: Report) -> None:
         count, total = 1, self._schedule.updates
@@ -311,15 +359,14 @@ class _Run:
                 now = perf_counter()
                 # As many as take PACE seconds, but no more than twice those that were made.
                 count = max(1, int(count * min(2.0, PACE / max(now - begin, 1e-9))))
-                if self._path is not None and now - self._written >= self._wait:
+                if now - self._written >= self._wait:
                     self._write()
             report(total, total)
         except KeyboardInterrupt:
-            if self._path is not None and self._measured == self._schedule.rows(self._done):
+            if self._measured == self._schedule.rows(self._done):
                 self._write()
             raise
-        if self._path is not None:
-            self._write()
+        self._write()
 
     def _make(self, count: int) -> None:
         schedule, first = self._schedule, self._done
@@ -344,63 +391,17 @@ class _Run:
         first = self._model.updates + 1
         make_updates(self._update, range(first, first + count), records, self._schedule.every)
 
-    def keep(
-        self, path: StrPath, wait: float, parameters: dict[str, Any], digests: dict[str, str]
-    ) -> None:
-        """Keep a checkpoint, and go on from the one that is there; digests are of arrays."""
-        state = self._model.state()
-        self._facts: dict[str, Any] = {**parameters, **digests, "start": _place(state)}
-        self._digests, self._path, self._wait = digests, path, wait
-        if os.path.exists(path):
-            self._resume(state)
-        else:
-            self._write()
-        self._written = perf_counter()
-
     def _write(self) -> None:
-        assert self._path is not None
+        if self._path is None:
+            return
         state = self._model.state()
         facts = {**self._facts, "updates": state.updates}
         write_checkpoint(self._path, facts, (*state.arrays, self.records[: self._measured]))
         self._written = perf_counter()
 
-    def _resume(self, state: ModelState) -> None:
-        assert self._path is not None
-        with Checkpoint(self._path) as checkpoint:
-            facts = dict(checkpoint.facts)
-            updates, start = facts.pop("updates", None), facts.get("start")
-            self._check_same(checkpoint, facts)
-            begin: Any = start.get("updates") if isinstance(start, dict) else None
-            if not all(type(n) is int and 0 <= n <= MOST_UPDATES for n in (begin, updates)):
-                raise checkpoint.error("is damaged: it has no numbers of updates")
-            done = updates - begin
-            if not 0 <= done <= self._schedule.updates:
-                raise checkpoint.error(
-                    f"has made {done} updates already, of {self._schedule.updates} that are wanted"
-                )
-            rows = self._schedule.rows(done)
-            held = ModelState(updates, tuple(np.empty_like(array) for array in state.arrays))
-            checkpoint.read((*held.arrays, self.records[:rows]))
-        if start != self._facts["start"] and _place(state) != _place(held):
-            raise OtherSimulationError(
-                checkpoint.path,
-                "is of a simulation that began with another state",
-                "make the model as it was then, or give another checkpoint",
-            )
-        with naming(self._path):
-            self._model.restore(held)
-        self.begin, self._measured, self._facts["start"] = begin, rows, start
-
-    def _check_same(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
-        for name in {**self._facts, **facts}:
-            wanted, held = self._facts.get(name), facts.get(name)
-            if name != "start" and held != wanted:
-                what = "conncomp" if name in ("version", "contract") else "simulation"
-                values = f"is {shown(held)}, not {shown(wanted)}"
-                if name in self._digests and name in facts:
-                    values = "has other values"
-                reason = f"is of another {what}, whose {name} {values}"
-                raise OtherSimulationError(checkpoint.path, reason)
+    @property
+    def _done(self) -> int:
+        return self._model.updates - self.begin
 
 
 def check_output(path: StrPath, force: bool) -> None:
@@ -427,8 +428,8 @@ def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
     return counting(name)
 
 
-def _place(state: ModelState) -> dict[str, Any]:
-    """Return what tells a state from all others."""
+def _identity_of(state: ModelState) -> dict[str, Any]:
+    """Return by what a state is told from all others."""
     return {"updates": state.updates, "arrays": _digest(*state.arrays)}
 
 

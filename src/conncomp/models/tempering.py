@@ -11,20 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_range, shown
-from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import check_callable
-from conncomp.models._probabilities import CERTAIN
-from conncomp.models.base import Thermal
 from conncomp.models.observables.observing import observing
 from conncomp.models.protocol import MOST_UPDATES, Integers, make_updates
-
-EXCHANGE, REPLICA_SHIFT = 6, 40  # of ``kernels/core/spins.h``
-LEVEL = 0  # the field of a record that the energy is proportional to, but for a constant
+from conncomp.models.thermal import LEVEL, Thermal, exchange, places_as_given
 
 
 @dataclass(frozen=True)
 class Tempering:
-    """What `parallel_tempering` returns; temperatures are in the order that the model was given.
+    """The result of `parallel_tempering`; temperatures are in the order in which they were given.
 
     Of several ladders, of replicas that exchange, one follows the other; all have as many
     temperatures, in the order of the first one.
@@ -142,45 +137,11 @@ def parallel_tempering(
     return Tempering(series, model._state.betas[ladders].reshape(-1), replicas, acceptance)
 
 
-def places_as_given(model: Thermal[Any]) -> Integers:
-    """Return the place in a ladder of each temperature, in the order that the model was given."""
-    return np.argsort(np.argsort(model._given_betas[np.sort(model._ladders()[0])], kind="stable"))
-
-
 def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
     """Return updates whose present state tells how clusters wrap, even of Potts' words."""
     if not options.get("wrapping"):
         return model.updater(**options)
-    observed = {"observe": (), **options}
-    observe, wrapping = observed.pop("observe"), observed.pop("wrapping")
+    others = {name: value for name, value in options.items() if name not in ("observe", "wrapping")}
     clusters = as_bool("clusters", options.get("clusters", False))
-    update = model.updater(**observed)
-    return observing(model, update, observe, clusters=clusters, wrapping=wrapping)
-
-
-def exchange(
-    model: Thermal[Any], ladders: Integers, levels: Integers, between: int
-) -> tuple[Integers, NDArray[np.bool_]]:
-    """Let replicas of neighbouring temperatures exchange these, of every second pair.
-
-    `ladders` and `levels` are what the model says in the present state, `between` updates after the
-    last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
-    """
-    pairs = np.arange((model.updates // between + 1) % 2, ladders.shape[1] - 1, 2)
-    warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._state.betas
-    unit = np.asarray(model._energy_unit())
-    if unit.ndim > 0:
-        unit = unit[ladders[:, :1]]  # one of a ladder
-    lost = (before[warmer] - before[colder]) * (levels[colder] - levels[warmer]) * unit
-    numbers = (model.first_replica + ladders.min(axis=1)).astype(np.uint64)
-    index = (pairs + 1).astype(np.uint64) | numbers[:, None] << np.uint64(REPLICA_SHIFT)
-    low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))
-    probability = np.ldexp(np.exp(-np.maximum(lost, 0)), 64)
-    certain = probability >= CERTAIN
-    uncertain = np.where(certain, 0, probability).astype(np.uint64)
-    exchanged: NDArray[np.bool_] = certain | ((low | high << 32) < uncertain)
-    betas = before.copy()
-    betas[warmer[exchanged]] = before[colder[exchanged]]
-    betas[colder[exchanged]] = before[warmer[exchanged]]
-    model._state.betas = betas
-    return pairs, exchanged
+    update: Any = model.updater(**others)  # of spins, as a `SpinGlass` has no wrapping
+    return observing(update, options.get("observe", ()), clusters=clusters, wrapping=True)

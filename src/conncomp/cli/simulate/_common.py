@@ -1,9 +1,9 @@
-"""What the commands of all models share: options, the run with its pictures, and the report."""
+"""The base of the commands of all models: options, the run with its pictures, the report."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -31,7 +31,6 @@ from conncomp.models.results import Estimate, Simulation
 from conncomp.models.simulation import check_output
 
 WRITTEN = "plot", "picture", "film", "checkpoint"
-OF_SIMULATE = "measure_every", "output", "checkpoint", "checkpoint_every", "force"
 KEPT = "--output", "--plot", "--picture", "--film"  # what --force replaces
 # A film has no frames of what came before an interruption.
 RULES = (needs("--film-every", "--film"), excludes("--film", "--checkpoint"))
@@ -54,7 +53,7 @@ OrCritical = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the user chose of what all simulations have.
+    """The options of all simulations.
 
     --shape LxL...  The lengths of the lattice's axes.
     --replicas R  How many lattices to simulate side by side, at each of several temperatures.
@@ -164,8 +163,9 @@ class Film:
         """Write the film."""
         first, *later = self._frames
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            how = {"save_all": True, "append_images": later, "duration": MILLISECONDS, "loop": 0}
-            first.save(file, format="GIF", **how)
+            first.save(
+                file, "GIF", save_all=True, append_images=later, duration=MILLISECONDS, loop=0
+            )
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class Finished(Generic[Measured]):
     cell: int = 1  # how many sites there are for each element of the shape
 
     def show(
-        self, model: Row, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
+        self, model: str, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
     ) -> None:
         """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
@@ -194,7 +194,7 @@ class Finished(Generic[Measured]):
         updates = parameters["thermalise"] + parameters["sweeps"]
         kind = f" of {parameters['update']}" if "update" in parameters else ""
         rows: list[Row] = [
-            model,
+            ("model", model),
             ("updates", f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"),
             ("replicas", f"{parameters['replicas']:,}"),
             ("seed", str(parameters["seed"])),
@@ -206,21 +206,22 @@ class Finished(Generic[Measured]):
 
     def plot(
         self,
-        model: Row,
+        model: str,
         series: Mapping[str, NDArray[Any]],
         known: Known = NOTHING,
-        scan: tuple[Sequence[float], Mapping[str, Any]] = ((), {}),
+        temperatures: Sequence[float] = (),
+        estimates: Mapping[str, Any] | None = None,
     ) -> None:
-        """Draw observables, if wanted: a `scan` of several temperatures, or else series.
+        """Draw observables, if wanted: estimates at several temperatures, or else series.
 
-        Series are of shape (rows,) or (rows, replicas); a scan has estimates at each temperature.
+        Series are of shape (rows,) or (rows, replicas).
         """
         path, updates = self.settings.plot, self.run.updates
         if path is None:
             return
         with self.stage("plot"):
-            if len(scan[0]) > 1:
-                plot_scan(path, *scan, model[1], known)
+            if len(temperatures) > 1 and estimates is not None:
+                plot_scan(path, temperatures, estimates, model, known)
                 return
             shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
             beta, levels = self.run.arrays.get("beta"), {}
@@ -228,7 +229,7 @@ class Finished(Generic[Measured]):
                 at = 1 / beta.reshape(-1)[:1]
                 for name, (called, values) in known.curves.items():
                     levels[name] = called, float(values(at)[0])
-            plot_series(path, updates, shaped, model[1], levels)
+            plot_series(path, updates, shaped, model, levels)
 
     def speed_row(self, elements: str) -> Row:
         """Return the row on how many elements were updated in a second."""
@@ -242,16 +243,14 @@ class Finished(Generic[Measured]):
 def run_model(
     settings: Settings, model: Any, given: Any, *, cell: int = 1, **options: Any
 ) -> Finished[Any]:
-    """Simulate a model of the settings and of what else is `given`, and write all but the plot.
+    """Simulate a model, and write all but the plot: arguments are those of settings, by name.
 
-    `options` are of `conncomp.models.simulate`; `cell` sites are painted in a row.
+    Others are `given` to the model, and `options` to `simulate`; `cell` sites are painted in a row.
     """
-    made = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
-    names = {name for each in made for name in signature(each).parameters} - {"shape", "periodic"}
-    arguments = {name: getattr(settings, name) for name in names if hasattr(settings, name)}
+    making = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
     stage = Stages()
     with stage("starting", device=settings.device):
-        simulated = model(settings.shape, **(arguments | given))
+        simulated = model(**(_arguments(settings, *making) | given))
     painted = (*settings.shape[:-1], settings.shape[-1] * cell)
     film = None
     if settings.film is not None:
@@ -260,9 +259,9 @@ def run_model(
     begin = perf_counter()
     thermalise = settings.sweeps // 10 if settings.thermalise is None else settings.thermalise
     try:
-        options |= {name: getattr(settings, name) for name in OF_SIMULATE}
-        options |= {"thermalise": thermalise, "progress": True, "watch": film}
-        run = simulate_model(simulated, settings.sweeps, **options)
+        known = _arguments(settings, model.updater, simulate_model)
+        known |= {"thermalise": thermalise, "progress": True, "watch": film, **options}
+        run = simulate_model(simulated, **known)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(settings.checkpoint, thermalise + settings.sweeps)) from None
     stage.seconds["simulating"] = perf_counter() - begin
@@ -274,6 +273,12 @@ def run_model(
             first = simulated.labels().reshape(-1, *painted)[0]
             paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
     return Finished(settings, run, stage, cell)
+
+
+def _arguments(settings: Settings, *functions: Callable[..., Any]) -> dict[str, Any]:
+    """Return the arguments of functions that settings have, by name."""
+    names = {name for function in functions for name in signature(function).parameters}
+    return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
 
 def _kept(checkpoint: Path | None, updates: int) -> str:

@@ -1,4 +1,4 @@
-"""What is known of a model besides what was simulated: curves and transitions for its plots."""
+"""Exact results for the plots of a model: curves and transitions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from conncomp.cli._picture import Curve, Known
-from conncomp.models import Ising, Potts, exact
+from conncomp.models import Potts, exact
+from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.places import HYPERCUBIC
 from conncomp.models.vectors.model import CRITICAL
 
@@ -41,16 +42,15 @@ def _transition(parameters: Mapping[str, Any], lattice: str) -> float | None:
     model, coupling = parameters["model"], float(parameters["coupling"])
     if coupling < 0:
         return None
-    if model in ("Ising", "Potts"):
+    if model == "Potts":
+        named = None if lattice in HYPERCUBIC else lattice
         try:
-            if model == "Ising":
-                return coupling * Ising.critical_temperature(lattice)
-            named = None if lattice in HYPERCUBIC else lattice
             axes = len(parameters["shape"])
             return coupling / Potts.critical_beta(parameters["q"], axes, lattice=named)
         except ValueError:
             return None
-    known = CRITICAL.get((model, parameters.get("q", parameters.get("n", 0))), {}).get(lattice)
+    kind = model, parameters.get("q", parameters.get("n", 0))
+    known = (OF_ISING if model == "Ising" else CRITICAL.get(kind, {})).get(lattice)
     return None if known is None else coupling * known
 
 

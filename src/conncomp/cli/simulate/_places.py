@@ -1,4 +1,4 @@
-"""Where the sites of a model lie, and side by side at which temperatures: options, and words."""
+"""The lattice of a model and its temperatures: options, and words for reports."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def run_sizes(
 def show_sizes(
     finished: list[Finished[Any]],
     settings: SettingsOfSizes,
-    in_words: Callable[[dict[str, Any]], Row],
+    in_words: Callable[[dict[str, Any]], str],
     observables_of: Callable[[list[Any]], Observables],
     known: Known,
     drawn: Callable[[Curves], Curves] = lambda curves: curves,
@@ -75,7 +75,7 @@ def show_sizes(
     if settings.plot is not None:
         with last.stage("plot"):
             curves = drawn(_curves(summaries, observables))
-            plot_curves_of_sizes(settings.plot, curves, model[1], known)
+            plot_curves_of_sizes(settings.plot, curves, model, known)
     rows: list[Row] = []
     plain = []
     for size, of_size in summaries.items():

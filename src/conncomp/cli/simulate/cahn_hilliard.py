@@ -28,7 +28,7 @@ PHASES = "above", "below"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of the equation; most are arguments of `CahnHilliard`.
+    """The options of the equation; most are arguments of `CahnHilliard`.
 
     --mobility M
     --b B
@@ -64,12 +64,12 @@ def cahn_hilliard(settings: Settings) -> None:
     """
     settings.check()
     try:
-        finished = common.run_model(settings, CahnHilliard, {}, threshold=settings.threshold)
+        finished = common.run_model(settings, CahnHilliard, {})
     except FloatingPointError as error:
         raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters
     lengths = " x ".join(map(str, parameters["shape"]))
-    model = "model", f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
+    model = f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
     finished.plot(model, {name: getattr(finished.run.series, key) for key, name in NAMES.items()})
     last = _last(finished.run.series)
     time = float(finished.run.updates[-1]) * parameters["dt"]

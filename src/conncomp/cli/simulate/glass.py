@@ -11,7 +11,6 @@ import click
 import numpy as np
 
 from conncomp.cli._options import Axes, Positive, closed_axes, option
-from conncomp.cli._report import Row
 from conncomp.cli._rules import command, excludes, no_effect
 from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
@@ -37,7 +36,7 @@ DRAWN = "correlation_ratio", "binder_ratio"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.SettingsOfSizes):
-    """What the user chose of spin glasses.
+    """The options of spin glasses.
 
     --positive P  Which share of ±J is positive.
     --dilution P  Which share of the bonds is absent.
@@ -82,13 +81,12 @@ def glass(settings: Settings) -> None:
     """
     betas = _inverses(settings.temperature, settings.temperatures)
     exchanges = len(betas) > 1 if settings.tempering is None else settings.tempering
-    options = {"houdayer": settings.houdayer, "overlaps": True, "tempering": exchanges}
     copies = settings.replicas or PAIR
     given = {"beta": betas, "temperature": None, "copies": copies, "replicas": None}
 
     def run(own: common.Settings) -> common.Finished[Any]:
-        closed = closed_axes(settings.periodic, len(own.shape), "lattice")
-        return common.run_model(own, SpinGlass, {"periodic": closed, **given}, **options)
+        of_size = {"periodic": closed_axes(settings.periodic, len(own.shape), "lattice"), **given}
+        return common.run_model(own, SpinGlass, of_size, overlaps=True, tempering=exchanges)
 
     finished = run_sizes(settings, run)
     parameters = finished[-1].run.parameters
@@ -111,13 +109,13 @@ def _inverses(one: float | None, several: Range | None) -> Any:
     return 1 / temperatures_of(several)
 
 
-def _in_words(settings: Settings, parameters: dict[str, Any]) -> Row:
+def _in_words(settings: Settings, parameters: dict[str, Any]) -> str:
     positive, dilution = settings.positive, settings.dilution
     kind = {"pm": "±J", "gaussian": "Gaussian"}[settings.couplings]
     share = "" if positive is None else f", {positive:g} positive"
     absent = "" if dilution is None else f", {dilution:g} absent"
     sizes, samples = ", ".join(parameters["shape"]), f"{settings.samples:,} samples"
-    return "model", f"{kind} spin glass{share}{absent}, {sizes}, {samples}"
+    return f"{kind} spin glass{share}{absent}, {sizes}, {samples}"
 
 
 def _observables(summaries: list[OverlapSummary]) -> dict[str, list[Any]]:

@@ -22,7 +22,7 @@ NAMES = {
 
 
 class Point(NamedTuple):
-    """What was measured at a temperature and a share of spins that are up."""
+    """Means at one temperature and share of spins that are up."""
 
     temperature: float
     fraction: float
@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of Kawasaki dynamics.
+    """The options of Kawasaki dynamics.
 
     --lattice  bcc is body-centred cubic: --shape counts sites along its primitive vectors.
     --temperature T|critical  kT in units of J, in the Ising convention. Default: the critical one
@@ -95,12 +95,12 @@ def kawasaki(settings: Settings) -> None:
         points = _summarise(finished, count)
     lengths = " x ".join(map(str, finished.run.parameters["shape"]))
     lattice = {"bcc": "body-centred cubic", "sc": "simple cubic"}.get(settings.lattice, "square")
-    model = "model", f"Kawasaki dynamics, {lattice}, {lengths} sites, periodic"
+    model = f"Kawasaki dynamics, {lattice}, {lengths} sites, periodic"
     series = {NAMES[key]: values for key, values in _series(finished.run).items()}
     observables = {name: [getattr(p, key) for p in points] for key, name in NAMES.items()}
     at = [point.temperature for point in points]
-    distinct = len(set(at)) == len(points)
-    finished.plot(model, series, scan=(at if distinct else (), observables))
+    temperatures = at if len(set(at)) == len(points) else []
+    finished.plot(model, series, temperatures=temperatures, estimates=observables)
     columns = {
         "temperature": [f"{point.temperature:.6g}" for point in points],
         "fraction": [f"{point.fraction:.6g}" for point in points],

@@ -32,7 +32,7 @@ NAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.Settings):
-    """What the user chose of percolation.
+    """The options of percolation.
 
     --kind  Whether sites or bonds are occupied at random.
     --p P|critical  The probability that a site or bond is occupied. Default: the threshold.
@@ -58,7 +58,7 @@ def percolation(settings: Settings) -> None:
     closed = closed_axes(settings.periodic, len(settings.shape), "lattice")
     p = "critical" if settings.p is None else settings.p
     finished = common.run_model(settings, Percolation, {"p": p, "periodic": closed})
-    series, model = finished.run.series, _model_row(finished.run.parameters)
+    series, model = finished.run.series, _in_words(finished.run.parameters)
     with finished.stage("statistics"):
         summary = series.summarise()
     drawn = "clusters", "largest_cluster"
@@ -78,10 +78,10 @@ def _size_rows(series: PercolationMeasurements) -> list[Row]:
     ]
 
 
-def _model_row(parameters: dict[str, Any]) -> Row:
+def _in_words(parameters: dict[str, Any]) -> str:
     lengths = " x ".join(map(str, parameters["shape"]))
     border = borders_in_words(parameters["periodic"])
     kind, lattice = f"{parameters['kind']}s", parameters["lattice"]
     if lattice != LATTICES[0]:
         kind += f" of a {lattice} lattice"
-    return "model", f"percolation of {kind}, {lengths}, {border}, p = {parameters['p']:.8g}"
+    return f"percolation of {kind}, {lengths}, {border}, p = {parameters['p']:.8g}"

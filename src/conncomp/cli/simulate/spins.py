@@ -61,7 +61,7 @@ Lattice = Annotated[str, click.Choice(list(LATTICES))]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(common.SettingsOfSizes):
-    """What the user chose of a model that clusters update.
+    """The options of a model that clusters update.
 
     --coupling J
     --lattice  --shape counts its unit cells, along its primitive vectors.
@@ -86,7 +86,7 @@ class Settings(common.SettingsOfSizes):
 
 @dataclass(frozen=True, kw_only=True)
 class PottsSettings(Settings):
-    """What the user chose of the Potts model.
+    """The options of the Potts model.
 
     --q Q  How many states.
     --beta B|critical  The inverse temperature. Default: the critical one.
@@ -108,7 +108,7 @@ class PottsSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class TurningSettings(Settings):
-    """What the user chose of a model whose axes may close with the opposite coupling.
+    """The options of a model whose axes may close with the opposite coupling.
 
     --antiperiodic AXES  Axes that close on themselves with the opposite coupling; named as those of
         --periodic.
@@ -123,7 +123,7 @@ class TurningSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class IsingSettings(TurningSettings):
-    """What the user chose of the Ising model.
+    """The options of the Ising model.
 
     --beta B  The inverse temperature, instead of the temperature.
     --betas A:B:N  N inverse temperatures from A to B, side by side.
@@ -140,7 +140,7 @@ class IsingSettings(TurningSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSettings(TurningSettings):
-    """What the user chose of spins that are vectors.
+    """The options of spins that are vectors.
 
     --field H  The energy of a spin is -H times its first component.
     """
@@ -151,7 +151,7 @@ class VectorSettings(TurningSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ClockSettings(VectorSettings):
-    """What the user chose of the clock model.
+    """The options of the clock model.
 
     --q Q  How many directions.
     """
@@ -161,7 +161,7 @@ class ClockSettings(VectorSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class OnSettings(VectorSettings):
-    """What the user chose of the O(n) model.
+    """The options of the O(n) model.
 
     --n N  How many components.
     """
@@ -181,10 +181,7 @@ def potts(settings: PottsSettings) -> None:
     It prints means with their errors, from bins and by jackknife, and integrated autocorrelation
     times in updates. Components are the clusters that the next update draws.
     """
-    others: dict[str, Any] = {"beta": "critical" if settings.beta is None else settings.beta}
-    if settings.temperatures is not None:
-        others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
-    _run(Potts, settings, others, tile=settings.tile, p_flip=settings.p_flip)
+    _run(Potts, settings, beta="critical" if settings.beta is None else settings.beta)
 
 
 ONE_SCALE = excludes("--temperature", "--temperatures", "--beta", "--betas")
@@ -200,25 +197,20 @@ def ising(settings: IsingSettings) -> None:
     cell of the lattice side by side.
     """
     others: dict[str, Any] = {}
-    if settings.temperatures is not None:
-        others = _side_by_side(settings, "beta", 1 / temperatures_of(settings.temperatures))
-    elif settings.betas is not None:
+    if settings.betas is not None:
         first, last, count = settings.betas
         values = values_of("--betas", settings.betas)
         if min(values) < 0:
             raise ValueError(f"--betas {first:g}:{last:g}:{count} must not be negative")
         others = _side_by_side(settings, "beta", values)
-    _run(Ising, settings, others)
+    _run(Ising, settings, **others)
 
 
 def _of_vectors(model: type[Model[Any]], settings: Any = VectorSettings) -> Command:
     """Return the command of a model of spins that are vectors."""
 
     def run(settings: Any) -> None:
-        others = {}
-        if settings.temperatures is not None:
-            others = _side_by_side(settings, "temperature", temperatures_of(settings.temperatures))
-        _run(model, settings, others)
+        _run(model, settings)
 
     name = model.__name__.lower()
     run.__doc__ = f"""{SUMMARIES[name]}
@@ -240,21 +232,22 @@ def _side_by_side(settings: Settings, name: str, values: ArrayLike) -> dict[str,
     return {name: each, "replicas": len(each)}
 
 
-def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any) -> None:
-    """Simulate a model of each size, with further options of updates, and print the report."""
+def _run(model: Any, settings: PottsSettings | TurningSettings, **others: Any) -> None:
+    """Simulate a model of each size, with other arguments than settings have, and report it."""
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
-    chosen = ("update", "clusters", "wrapping", "observe")
-    updates |= {name: getattr(settings, name) for name in chosen}
+    if settings.temperatures is not None:
+        values = temperatures_of(settings.temperatures)
+        others |= _side_by_side(settings, "temperature", values)
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
         given = {"periodic": borders_of(settings.periodic, antiperiodic, axes), **others}
-        return common.run_model(own, model, given, cell=sites_of_cell(lattice), **updates)
+        return common.run_model(own, model, given, cell=sites_of_cell(lattice))
 
     finished = run_sizes(settings, run)
     parameters = finished[0].run.parameters
     if len(finished) > 1:
-        show_sizes(finished, settings, _model_row, _observables, known_of(parameters))
+        show_sizes(finished, settings, _in_words, _observables, known_of(parameters))
         return
     [one] = finished
     with one.stage("statistics"):
@@ -265,7 +258,8 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     energy = measured.energy / measured.lattice.sites
     series = {NAMES["energy"]: energy, NAMES["magnetisation"]: length}
     at = [1 / summary.beta if summary.beta else inf for summary in summaries]
-    one.plot(_model_row(parameters), series, known_of(parameters), (at, observables))
+    model = _in_words(parameters)
+    one.plot(model, series, known_of(parameters), at, observables)
     facts: list[Row] = []
     if parameters["update"] not in ("wolff", "few-cluster"):
         facts.append(one.speed_row("spins"))
@@ -274,10 +268,9 @@ def _run(model: Any, settings: Settings, others: dict[str, Any], **updates: Any)
     columns = {"temperature": [temperature_in_words(summary.beta) for summary in summaries]}
     if not has_vectors:
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
-    for name, each in observables.items():
-        columns[name] = list(map(common.shown, each))
+    columns |= {name: list(map(common.shown, each)) for name, each in observables.items()}
     plain = list(map(common.as_plain, summaries))
-    one.show(_model_row(parameters), plain, common.as_table(columns), facts=facts)
+    one.show(model, plain, common.as_table(columns), facts=facts)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
@@ -293,7 +286,7 @@ def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
     return observables
 
 
-def _model_row(parameters: dict[str, Any]) -> Row:
+def _in_words(parameters: dict[str, Any]) -> str:
     model = {"Clock": "clock", "ON": "O(n)"}.get(parameters["model"], parameters["model"])
     kind = f"{model} model"
     if model == "Potts":
@@ -304,4 +297,4 @@ def _model_row(parameters: dict[str, Any]) -> Row:
     else:
         kind += "".join(f" of {name} = {parameters[name]}" for name in "qn" if name in parameters)
     field = f", field {parameters['field']:g}" if parameters.get("field") else ""
-    return "model", f"{kind}, {place_in_words(parameters)}{field}"
+    return f"{kind}, {place_in_words(parameters)}{field}"

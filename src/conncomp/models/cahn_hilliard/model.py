@@ -303,7 +303,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
     def _prepare(self) -> None:
         made = self.lattice, self.dtype, self._coefficients()
-        self._state.made = self._new_engine(_engine_on(self.device), *made)
+        self._state.made = self._state.new_engine(_engine_on(self.device), *made)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:

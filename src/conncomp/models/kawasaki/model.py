@@ -26,10 +26,11 @@ from conncomp.models._arguments import (
     one_each,
 )
 from conncomp.models._probabilities import exchange_digits
-from conncomp.models.base import Simulated, inverses_of, temperature_or_beta
+from conncomp.models.base import Simulated
 from conncomp.models.kawasaki import cpu
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
+from conncomp.models.thermal import inverses_of, temperature_or_beta
 
 MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
@@ -242,7 +243,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
-        self._state.made = self._new_engine(_engine_on(self.device), self.lattice)
+        self._state.made = self._state.new_engine(_engine_on(self.device), self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)

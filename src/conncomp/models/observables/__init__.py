@@ -1,1 +1,1 @@
-"""What updates can measure besides, by name: each is a file that says what, how, and its source."""
+"""The observables that users ask for by name, a file each: definition, algorithm and source."""

@@ -16,6 +16,7 @@ from conncomp.graph import Graph, connected_components
 from conncomp.grid import label_bonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.models.places import OnLattice
+from conncomp.models.spins.state import SpinState, engines_on
 
 
 def label_on_edges(
@@ -38,41 +39,41 @@ INDEX = np.dtype(np.int32)
 
 
 class Clusters:
-    """The clusters of a model.
+    """The clusters that the next update of some spins draws.
 
     Where bonds are not by axis, `ends`, (2, bonds), are their sites in the order of `active`, and
     `windings`, (bonds, ndim), how many periods farther each leads; else `windings` is None.
     """
 
-    def __init__(self, model: Any, place: OnLattice) -> None:
-        self._model = model
+    def __init__(self, state: SpinState, place: OnLattice) -> None:
+        self._state = state
         self.windings: NDArray[np.int32] | None = None
-        self._by_axis = isinstance(model.lattice, Lattice)
-        if self._by_axis:
+        if isinstance(state.layout.lattice, Lattice):
             return
-        cells, self._of_words = place.cells, model._layout.edges is None
-        if self._of_words:
+        cells, in_words = place.cells, state.layout.edges is None
+        if in_words:
             of_kinds = [cells.ends_of_kind(kind, everywhere=True) for kind in cells.kinds]
             ends = np.concatenate(of_kinds, axis=1)
         else:
             ends = cells.ends()
-        self.windings = cells.windings(everywhere=self._of_words)
+        self.windings = cells.windings(everywhere=in_words)
         self.ends = np.ascontiguousarray(ends, INDEX)
-        self._labels = model._new_engine(model._engines.labels, place.sites, *self.ends)
+        make = engines_on(state.device).labels
+        self._labels = state.new_engine(make, place.sites, *self.ends)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""
-        model = self._model
-        if not self._of_words:
-            return model.bonds().reshape(model.replicas, -1).view("u1")
-        planes = model._planes_of_bonds().swapaxes(0, 1).reshape(model.replicas, -1)
-        return model._engine.xp.ascontiguousarray(planes).view("u1")
+        state = self._state
+        if state.layout.edges is not None:
+            return state.bonds().astype(bool).view("u1")
+        planes = state.planes_of_bonds().swapaxes(0, 1).reshape(state.drawn.replicas, -1)
+        return state.engine.xp.ascontiguousarray(planes).view("u1")
 
     def labels(self, active: Any = None) -> Any:
         """Return the smallest site of each cluster, (replicas, sites), by `active` or all bonds."""
-        model = self._model
-        if not self._by_axis:
+        state, lattice = self._state, self._state.layout.lattice
+        if not isinstance(lattice, Lattice):
             return self._labels.label(self.active() if active is None else active)
-        how: Any = {"periodic": model.lattice.periodic, "batch_axes": 1, "numbering": "roots"}
-        labels: Any = label_bonds(model._planes_of_bonds(), **how)
-        return model._engine.xp.ascontiguousarray(labels.reshape(model.replicas, -1), INDEX)
+        closed, planes = lattice.periodic, state.planes_of_bonds()
+        labels: Any = label_bonds(planes, periodic=closed, batch_axes=1, numbering="roots")
+        return state.engine.xp.ascontiguousarray(labels.reshape(state.drawn.replicas, -1), INDEX)

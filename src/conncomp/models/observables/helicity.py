@@ -21,24 +21,24 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import ANGLES, DIRECTIONS, UNIT_BITS
 from conncomp.kernels.vector_spins import DIRECTION_BITS, MEASURE_BITS, TURN, numbers_of
-from conncomp.models.places import lattice_of
+from conncomp.models.places import check_lattice
+from conncomp.models.spins.state import SpinState
 
 TOGETHER = 1 << 22  # bonds of all replicas looked at together, so that they take little memory
 
 
 class Helicity:
-    """Measures the helicity modulus of an XY or Heisenberg model on a lattice."""
+    """The helicity modulus of an XY or Heisenberg model on a lattice."""
 
-    def __init__(self, model: Any, clusters: bool) -> None:
-        self._model, self._xp = model, model._engine.xp
-        _, kind, _ = model._held_spins()
+    def __init__(self, state: SpinState, clusters: bool) -> None:
+        kind, xp = state.layout.kind, state.engine.xp
         if kind not in (ANGLES, DIRECTIONS):
             raise ValueError(
                 "observe='helicity_modulus' is for XY and Heisenberg models, whose spins can be "
-                f"twisted a little, and not the {model.parameters()['model']} model"
+                f"twisted a little, and not the {state.name} model"
             )
-        place, edges = lattice_of(model, "helicity_modulus"), model._all_bonds()
-        self._kind, xp = kind, self._xp
+        place, edges = check_lattice(state.place, "helicity_modulus"), state.all_bonds()
+        self._state, self._kind = state, kind
         classes, displacements = place.displacements()
         u, v = map(xp.asarray, edges.ends)
         couplings = None if edges.couplings is None else xp.asarray(edges.couplings)
@@ -55,7 +55,7 @@ class Helicity:
 
     def measure(self, record: Any, field: int) -> None:
         """Add, for each class of bonds, sums of products and of cross products."""
-        spins, _, _ = self._model._held_spins()
+        spins = self._state.now
         flat = spins.reshape(len(spins), -1)
         each, together = 1 + self.reader.rotations, max(1, TOGETHER // len(flat))
         for number, (u, v, couplings) in enumerate(self._bonds):
@@ -84,7 +84,10 @@ class Helicity:
 
 @dataclass(frozen=True)
 class Twists:
-    """Reads helicity moduli: how far bonds of classes lead, and what a coupling of 1 is worth."""
+    """Reads helicity moduli.
+
+    `displacements` are how far the bonds of each class lead; `scale` is the strongest coupling.
+    """
 
     displacements: NDArray[np.float64]
     volume: float
@@ -100,7 +103,7 @@ class Twists:
 
     @property
     def length(self) -> int:
-        """How many fields there are."""
+        """The number of fields."""
         return len(self.displacements) * (1 + self.rotations)
 
     def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.float64]:

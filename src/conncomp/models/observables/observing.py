@@ -1,38 +1,49 @@
-"""Updates that measure more than their kind does: fields of records behind those of the model."""
+"""Updates that measure observables, too, in fields of records behind those of the model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from conncomp._arguments import as_sequence, check_choice, shown
 from conncomp.models.base import Update
 from conncomp.models.observables.helicity import Helicity
-from conncomp.models.observables.series import Observed
+from conncomp.models.observables.series import Observed, Reader
 from conncomp.models.observables.structure import Structure
 from conncomp.models.observables.vortices import Vortices
 from conncomp.models.observables.wrapping import Wrapping
 from conncomp.models.protocol import Integers
-
-# By the name under which users ask for them. Made of a model, and whether clusters are measured,
-# each has `reader`, as `Observed` has it, and ``measure(record, field)``, which adds what it
-# measures in the state before an update to a record, (replicas, fields), from a field on.
-OBSERVABLES = {"structure": Structure, "helicity_modulus": Helicity, "vortices": Vortices}
-_ALL: dict[str, Callable[[Any, bool], Any]] = {**OBSERVABLES, "wrapping": Wrapping}
+from conncomp.models.spins.state import SpinState
+from conncomp.models.spins.updates import SpinUpdate
 
 
-class Watched(Update):
-    """A kind of updates that measures observables, asked for by these names, too."""
+class Observable(Protocol):
+    """Measures an observable of the spins that an update finds."""
 
-    def __init__(
-        self, model: Any, update: Update, names: list[str], observables: list[Any]
-    ) -> None:
-        super().__init__(model, dict(update.options))
+    @property
+    def reader(self) -> Reader:
+        """The reader of the fields that it fills."""
+
+    def measure(self, record: Any, field: int) -> None:
+        """Add the observable to a record, (replicas, fields), from a field on."""
+
+
+# By the name under which users ask for them, made of the spins, and whether clusters are measured.
+OBSERVABLES: dict[str, Callable[[SpinState, bool], Observable]] = {
+    "structure": Structure,
+    "helicity_modulus": Helicity,
+    "vortices": Vortices,
+}
+
+
+class ObservingUpdate(Update):
+    """An update that measures observables, too, in fields behind those of the model."""
+
+    def __init__(self, update: SpinUpdate, observables: list[Observable]) -> None:
+        super().__init__(update.model, dict(update.options))
         self._update, self._observables = update, observables
-        if names:
-            self.options["observe"] = names
-        first, observed = model._record_length, []
+        first, observed = update.new_records(0).shape[-1], []
         for observable in observables:
             observed.append(Observed(observable.reader, first))
             first += observable.reader.length
@@ -63,8 +74,8 @@ class Watched(Update):
 
 
 def observing(
-    model: Any, update: Any, observe: Any, *, clusters: bool = False, wrapping: bool = False
-) -> Any:
+    update: SpinUpdate, observe: str | Sequence[str], *, clusters: bool, wrapping: bool
+) -> Update:
     """Return an update that measures observables, and wrapping where it does not do so itself."""
     given = (observe,) if isinstance(observe, str) else as_sequence("observe", observe)
     names = []
@@ -73,21 +84,18 @@ def observing(
         if name in names:
             raise ValueError(f"observe={shown(observe)} has {name!r} twice")
         names.append(str(name))
-    measured = model.measure().observables() if names else {}
-    extra = [_made(model, name, clusters) for name in names if name not in measured]
-    if wrapping:
-        extra.append(_made(model, "wrapping", clusters))
-    if not (extra or names):
+    if not (names or wrapping):
         return update
-    watched = Watched(model, update, names, extra)
+    measured = update.model.measure().observables() if names else {}
+    extra = [name for name in names if name not in measured] + ["wrapping"] * wrapping
+    kept = update.state.observables
+    for name in extra:
+        if (name, clusters) not in kept:
+            make = Wrapping if name == "wrapping" else OBSERVABLES[name]
+            kept[name, clusters] = make(update.state, clusters)
+    observed = ObservingUpdate(update, [kept[name, clusters] for name in extra])
+    if names:
+        observed.options["observe"] = names
     if wrapping:
-        watched.options["wrapping"] = True
-    return watched
-
-
-def _made(model: Any, name: str, clusters: bool) -> Any:
-    """Return an observable, which is made once of each model."""
-    kept: dict[Any, Any] = model._observables
-    if (name, clusters) not in kept:
-        kept[name, clusters] = _ALL[name](model, clusters)
-    return kept[name, clusters]
+        observed.options["wrapping"] = True
+    return observed

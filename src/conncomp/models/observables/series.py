@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,30 +15,44 @@ from conncomp.models.protocol import Floats, Integers
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
 
 # What errors say of observables that few models have.
-_TOLD = {
+_NOT_MEASURED = {
     "helicity_modulus": "the helicity modulus, of the XY and the Heisenberg model on lattices, was "
     "not measured",
     "vortices": "vortices, of the XY model on lattices in the plane, were not counted",
 }
 
 
+class Reader(Protocol):
+    """Reads observables of fields of records."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the observables."""
+
+    @property
+    def length(self) -> int:
+        """The number of fields."""
+
+    def value(self, name: str, fields: Integers, series: Any) -> NDArray[Any]:
+        """Return an observable, given the fields along the last axis."""
+
+    def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return, by name, a function of means for a `Summary`, and the series of these means.
+
+        `values` are those of all `names`, and "squares", of m.
+        """
+
+
 class Observed(NamedTuple):
-    """Fields of records: who reads them, and the first one.
+    """Fields of records from `first` on, and their reader."""
 
-    A reader has `names` of observables, and `length`, the number of its fields. Its ``value(name,
-    fields, series)`` returns an observable, given fields along the last axis, and its
-    ``estimates(values)`` returns a function of means and what these are of, by name, for a
-    `Summary`, given all its values, and "squares", of m.
-    """
-
-    reader: Any
+    reader: Reader
     first: int
 
-    def value(self, name: str, series: Any) -> NDArray[Any]:
+    def value(self, name: str, series: ObservedSeries) -> NDArray[Any]:
         """Return the values of an observable in a series."""
         fields = series.records[..., self.first : self.first + self.reader.length]
-        value: NDArray[Any] = self.reader.value(name, fields, series)
-        return value
+        return self.reader.value(name, fields, series)
 
 
 class ObservedSeries:
@@ -62,12 +76,12 @@ class ObservedSeries:
     @property
     def wraps(self) -> NDArray[np.bool_]:
         """Along which axes, the last axis here, some cluster closes on itself."""
-        return self._of_windings("wraps")
+        return self._observed("wraps")
 
     @property
     def rank(self) -> Integers:
         """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
-        return self._of_windings("rank")
+        return self._observed("rank")
 
     @property
     def structure(self) -> Floats:
@@ -92,19 +106,16 @@ class ObservedSeries:
             raise ValueError("clusters were not measured; update with clusters=True")
         return self.records[..., number]
 
-    def _of_windings(self, name: str) -> NDArray[Any]:
-        return self._observed(name)
-
     def _observed(self, name: str) -> NDArray[Any]:
         for each in self.observed:
             if name in each.reader.names:
                 return each.value(name, self)
         if name in ("wraps", "rank"):
             raise ValueError("wrapping was not measured; update with wrapping=True")
-        asked = "structure" if name.startswith("improved_") else name
-        how = ", clusters=True" if asked != name else ""
-        told = _TOLD.get(name, f"{name} was not measured")
-        raise ValueError(f"{told}; update with observe={asked!r}{how}")
+        observe = "structure" if name.startswith("improved_") else name
+        how = ", clusters=True" if observe != name else ""
+        reason = _NOT_MEASURED.get(name, f"{name} was not measured")
+        raise ValueError(f"{reason}; update with observe={observe!r}{how}")
 
     def _by_name(self, names: list[str]) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name: that of these names, and what was observed."""

@@ -22,17 +22,18 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp.kernels.structure import LIMBS, SQUARE_BITS, SUM_BITS, components_of, waves_of
 from conncomp.models.observables.clusters import Clusters
-from conncomp.models.places import lattice_of
+from conncomp.models.places import check_lattice
+from conncomp.models.spins.state import SpinState, engines_on
 
 MOST_SITES = (1 << 31) - 1
 _LIMB = 32
 
 
 class Structure:
-    """Measures structure factors of a model of spins, and by `clusters`, too, if that is wanted."""
+    """The structure factors of spins, and by `clusters`, too, if that is wanted."""
 
-    def __init__(self, model: Any, clusters: bool) -> None:
-        place = lattice_of(model, "structure")
+    def __init__(self, state: SpinState, clusters: bool) -> None:
+        place, layout = check_lattice(state.place, "structure"), state.layout
         cells, cell, sites = place.cells, place.cell, place.sites
         closed, lengths = np.array(cells.periodic), np.array(cells.shape)
         axes = np.flatnonzero(closed & ~np.array(cells.antiperiodic) & (lengths > 1)).tolist()
@@ -45,29 +46,30 @@ class Structure:
             raise ValueError(
                 f"observe='structure' is for fewer than 2**31 sites, and there are {sites}"
             )
-        vectors, (_, kind, rows) = place.vectors(), model._held_spins()
+        vectors, kind, rows = place.vectors(), layout.kind, layout.rows
         # Engines of words have the squares of clusters themselves.
-        zero = clusters and bool(kind.components) and model._layout.edges is not None
+        zero = clusters and bool(kind.components) and layout.edges is not None
         places = np.array(cell.sites) @ np.linalg.inv(vectors)
         waves = waves_of(cells.shape, axes, places, zero)
-        self._model = model
-        self._clusters = Clusters(model, place) if clusters else None
-        self._sums = model._new_engine(model._engines.structure, rows, kind, waves)
+        self._state = state
+        self._clusters = Clusters(state, place) if clusters else None
+        make = engines_on(state.device).structure
+        self._sums = state.new_engine(make, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)
-        of_axes = tuple(axes), tuple(steps[axes].tolist()), tuple(extents[axes].tolist())
-        spins = components_of(kind, rows.states), 0 if kind.components else rows.states
-        self.reader = Factors(sites, len(cells.shape), *of_axes, *spins, clusters, zero)
+        along, spans = tuple(steps[axes].tolist()), tuple(extents[axes].tolist())
+        count, states = components_of(kind, rows.states), 0 if kind.components else rows.states
+        ndim = len(cells.shape)
+        self.reader = Factors(sites, ndim, tuple(axes), along, spans, count, states, clusters, zero)
 
     def measure(self, record: Any, field: int) -> None:
         """Add sums of the present spins, and those of the clusters that the next update draws."""
-        model = self._model
-        spins, _, _ = model._held_spins()
+        spins, number = self._state.now, self._state.number + 1
         self._sums.count(spins, record, field)
         if self._clusters is not None:
             labels = self._clusters.labels()
-            self._sums.square(spins, model.updates + 1, labels, record, field + self.reader.sums)
+            self._sums.square(spins, number, labels, record, field + self.reader.sums)
 
 
 @dataclass(frozen=True)
@@ -91,23 +93,23 @@ class Factors:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it has values of."""
+        """The names of the observables."""
         squares = ("improved_squared_magnetisation",) * self.zero
         return ("structure", *squares, *("improved_structure",) * self.clusters)
 
     @property
     def sums(self) -> int:
-        """How many fields have sums over all sites: by component, wave, cosine and sine."""
+        """The number of fields with sums over all sites: by component, wave, cosine and sine."""
         return 2 * self.components * self.waves
 
     @property
     def waves(self) -> int:
-        """How many wave vectors there are."""
+        """The number of wave vectors."""
         return len(self.axes) + self.zero
 
     @property
     def length(self) -> int:
-        """How many fields there are."""
+        """The number of fields."""
         return self.sums + LIMBS * self.waves * self.clusters
 
     def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.float64]:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import ANGLES
 from conncomp.models.lattices import UnitCell
-from conncomp.models.places import OnLattice, lattice_of
+from conncomp.models.places import OnLattice, check_lattice
+from conncomp.models.spins.state import SpinState
 
 TOGETHER = 1 << 21  # plaquettes of all replicas that are looked at together
 
@@ -29,25 +30,23 @@ Corner = tuple[int, tuple[int, int]]
 
 
 class Vortices:
-    """Counts vortices of an XY model on a lattice in the plane."""
+    """The vortices of an XY model on a lattice in the plane."""
 
-    def __init__(self, model: Any, clusters: bool) -> None:
-        _, kind, _ = model._held_spins()
-        if kind is not ANGLES:
+    def __init__(self, state: SpinState, clusters: bool) -> None:
+        if state.layout.kind is not ANGLES:
             raise ValueError(
-                "observe='vortices' is for the XY model, and not the "
-                f"{model.parameters()['model']} model"
+                f"observe='vortices' is for the XY model, and not the {state.name} model"
             )
-        place, self._model = lattice_of(model, "vortices"), model
+        place, self._state = check_lattice(state.place, "vortices"), state
         if any(place.cells.antiperiodic):
             raise ValueError("observe='vortices' is for lattices without antiperiodic axes")
-        xp = model._engine.xp
+        xp = state.engine.xp
         self._corners = [xp.asarray(corners) for corners in plaquettes(place)]
         self.reader = Turns(place.sites)
 
     def measure(self, record: Any, field: int) -> None:
         """Add the turns around all plaquettes."""
-        spins, _, _ = self._model._held_spins()
+        spins = self._state.now
         flat = spins.reshape(len(spins), -1)
         each = max(1, TOGETHER // len(flat))
         for corners in self._corners:

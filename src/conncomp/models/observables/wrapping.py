@@ -1,10 +1,10 @@
-"""How clusters wrap, on any lattice: along which axes one closes on itself, and the highest rank.
+"""The wrapping of clusters on any lattice: along which axes one closes on itself, and its rank.
 
-How: what bonds connect that do not lead over an end of an axis is labelled; the others, as few as
-the surface has, then join these open clusters on the CPU, a period farther, and closed paths tell
-windings (``kernels/core/wrapping/windings.h``). Cost: a labelling of the clusters, and 100 bytes a
-bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys. Rev. E
-54, 1332 (1996); ours for any lattice.
+How: labels are those of the bonds that do not lead over an end of an axis; the other bonds, as few
+as the surface has, then join these open clusters on the CPU, a period farther, and closed paths
+have windings (``kernels/core/wrapping/windings.h``). Cost: a labelling of the clusters, and 100
+bytes a bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys.
+Rev. E 54, 1332 (1996); ours for any lattice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from conncomp.grid import cluster_wrapping
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.observables.clusters import Clusters
 from conncomp.models.observables.series import add_wrapping, wrapped_axes
-from conncomp.models.places import lattice_of
+from conncomp.models.places import check_lattice
+from conncomp.models.spins.state import SpinState
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,16 @@ class Windings:
 
 
 class Wrapping:
-    """Tells how the clusters wrap that the next update draws on a lattice."""
+    """The wrapping of the clusters that the next update draws on a lattice."""
 
-    def __init__(self, model: Any, clusters: bool) -> None:
-        place = lattice_of(model, "wrapping")
+    def __init__(self, state: SpinState, clusters: bool) -> None:
+        place = check_lattice(state.place, "wrapping")
         self.reader = Windings(len(place.cells.shape))
-        self._model, self._clusters = model, Clusters(model, place)
+        self._state, self._clusters = state, Clusters(state, place)
         windings = self._clusters.windings
         if windings is None:
             return
-        xp = model._engine.xp
+        xp = state.engine.xp
         leaves = windings.any(axis=1)
         over = np.flatnonzero(leaves)
         self._over, self._inside = xp.asarray(over), xp.asarray(~leaves).view("u1")
@@ -61,9 +62,9 @@ class Wrapping:
 
     def measure(self, record: Any, field: int) -> None:
         """Fill two fields of a record, which are 0."""
-        model, xp = self._model, self._model._engine.xp
+        state, xp = self._state, self._state.engine.xp
         if self._clusters.windings is None:
-            periodic, planes = model.lattice.periodic, model._planes_of_bonds()
+            periodic, planes = state.layout.words.periodic, state.planes_of_bonds()
             wrapping: Any = cluster_wrapping(planes, periodic=periodic, batch_axes=1)
             add_wrapping(xp, wrapping, record, field)
             return
@@ -71,7 +72,7 @@ class Wrapping:
         labels = self._clusters.labels(active & self._inside)
         item, bond = xp.nonzero(active[:, self._over])
         ends = (labels[item, end[bond]].astype(np.int64) for end in self._ends)
-        told = np.zeros((2, model.replicas), np.int64)
-        along = self._along[on_host(bond)].reshape(-1)
-        native.wind_bonds(on_host(item).astype(np.int64), *map(on_host, ends), along, *told)
-        record[:, field : field + 2] += xp.asarray(told).T
+        axes_and_rank = np.zeros((2, state.drawn.replicas), np.int64)
+        along, items = self._along[on_host(bond)].reshape(-1), on_host(item).astype(np.int64)
+        native.wind_bonds(items, *map(on_host, ends), along, *axes_and_rank)
+        record[:, field : field + 2] += xp.asarray(axes_and_rank).T

@@ -27,8 +27,9 @@ class PercolationEngine:
         kinds = [
             (site, [((*before, *step), to) for step, to in steps]) for site, steps in geometry.kinds
         ]
-        what = geometry.of_bonds, geometry.sites_of_cell, kinds
-        self._native = native.PercolationLattice(*cells.closed_lengths, cells.ndim, *what)
+        self._native = native.PercolationLattice(
+            *cells.closed_lengths, cells.ndim, geometry.of_bonds, geometry.sites_of_cell, kinds
+        )
 
     def check_measured(self) -> None:
         """Raise ValueError if the lattice is too large for what is measured of clusters."""
@@ -55,5 +56,6 @@ class PercolationEngine:
 
     def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Add to series, (batches, numbers, fields), and fill wraps, (runs, ndim + 1)."""
-        counts = len(wraps), len(series), numbers.start, numbers.stop
-        self._native.sweep(self._drawn.seed, first, *counts, series.reshape(-1), wraps.reshape(-1))
+        sums, begin, end = series.reshape(-1), numbers.start, numbers.stop
+        runs, batches, seed = len(wraps), len(series), self._drawn.seed
+        self._native.sweep(seed, first, runs, batches, begin, end, sums, wraps.reshape(-1))

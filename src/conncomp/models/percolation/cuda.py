@@ -50,9 +50,9 @@ class PercolationEngine:
         planes = self._geometry.planes
         words = self.xp.empty(*self._lattice.words_of(self._replicas.count, planes))
         (kernel,) = bricks.DRAW.load(self.gpu)
-        certain, of_bonds = np.bool_(probability is None), np.bool_(self._of_bonds)
-        how = np.uint64(probability or 0), certain, of_bonds
-        self._replicas.launch(kernel, number, *how, words, records_of(self.gpu, record))
+        chance, certain = np.uint64(probability or 0), np.bool_(probability is None)
+        records, of_bonds = records_of(self.gpu, record), np.bool_(self._of_bonds)
+        self._replicas.launch(kernel, number, chance, certain, of_bonds, words, records)
         return words
 
     def measure(self, number: int, probability: int | None, record: Any) -> None:

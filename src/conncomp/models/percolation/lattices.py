@@ -53,7 +53,7 @@ Kind = tuple[int, list[Step]]
 
 
 class Geometry:
-    """What percolates: sites or bonds of a lattice; `shape` is of cells."""
+    """The sites or bonds of a lattice, of which some are occupied; `shape` counts cells."""
 
     def __init__(self, shape: Any, lattice: str | UnitCell, of_bonds: bool) -> None:
         self.name, self.of_bonds = lattice_in_words(lattice), of_bonds
@@ -76,9 +76,8 @@ class Geometry:
         """Return what knows how many sites and bonds there are."""
         if self.is_hypercubic:
             return self.cells(periodic)
-        opposite = (False,) * len(self.shape)
-        cell = self.sites_of_cell, self.cell.bonds
-        return CellLattice(self.shape, *cell, periodic, opposite, False)
+        of_cell, bonds, opposite = self.sites_of_cell, self.cell.bonds, (False,) * len(self.shape)
+        return CellLattice(self.shape, of_cell, bonds, periodic, opposite, False)
 
     @cached_property
     def kinds(self) -> list[Kind]:

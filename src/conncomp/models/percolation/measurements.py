@@ -1,4 +1,4 @@
-"""What is measured of configurations of percolation, and what follows of many of them."""
+"""Measurements of configurations of percolation, and means and thresholds of many of them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PercolationSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class PercolationMeasurements:
-    """What was measured of configurations of percolation.
+    """The measurements of configurations of percolation.
 
     Attributes
     ----------
@@ -92,10 +92,15 @@ class PercolationMeasurements:
         True
         """
         sites, wraps, rank = self.lattice.sites, self.wraps, self.rank
-        shares = self.occupied / max(self.elements, 1), self.clusters / sites
-        sizes = self.largest_cluster / sites, self.mean_size
-        each = *shares, *sizes, *(happens(event, wraps, rank) for event in EVENTS[1:])
-        return PercolationSummary(*(_mean(np.asarray(values, float)) for values in each))
+        return PercolationSummary(
+            occupied=_mean(self.occupied / max(self.elements, 1)),
+            clusters=_mean(self.clusters / sites),
+            largest_cluster=_mean(self.largest_cluster / sites),
+            mean_size=_mean(self.mean_size),
+            wraps_any=_mean(happens("any", wraps, rank)),
+            wraps_all=_mean(happens("all", wraps, rank)),
+            cross=_mean(happens("cross", wraps, rank)),
+        )
 
     def threshold(self, event: str = "axis", crossing: float | None = None) -> Estimate:
         """Estimate p_c from configurations near it, on any device.
@@ -143,7 +148,7 @@ class PercolationMeasurements:
 
     @property
     def occupied(self) -> Integers:
-        """How many sites, or bonds, are there."""
+        """The number of sites, or of bonds, that are occupied."""
         return self.records[..., ELEMENTS]
 
     @property
@@ -170,7 +175,7 @@ class PercolationMeasurements:
 
     @property
     def size_counts(self) -> Integers:
-        """How many clusters have 2^k to 2^(k + 1) - 1 sites, for k from 0 to 40, the last axis."""
+        """The number of clusters of 2^k to 2^(k + 1) - 1 sites, k along the last axis."""
         return self.records[..., CLASSES:]
 
     @property
@@ -189,14 +194,15 @@ class PercolationMeasurements:
         return self.records[..., RANK]
 
 
-def _mean(values: Floats) -> Estimate:
+def _mean(measured: NDArray[Any]) -> Estimate:
+    values = np.asarray(measured, float)
     error = values.std(ddof=1) / sqrt(values.size) if values.size > 1 else nan
     return Estimate(float(values.mean()), float(error))
 
 
 # Clusters by labels of sites: of any lattice, by the public functions.
 def are_labelled(geometry: Geometry) -> bool:
-    """Whether `label` or `label_bonds` take the lattice."""
+    """Return whether `label` or `label_bonds` take the lattice."""
     return geometry.is_hypercubic or (geometry.sites_of_cell == 1 and not geometry.of_bonds)
 
 
@@ -211,7 +217,7 @@ def who_is_linked(cells: Lattice, geometry: Geometry) -> dict[str, Any]:
 
 
 def label_by_search(
-    xp: Any, cells: Lattice, geometry: Geometry, there: Any, *, numbering: str
+    xp: Any, cells: Lattice, geometry: Geometry, there: Any, numbering: str
 ) -> tuple[Any, Integers]:
     """Return labels of sites, and how many clusters each replica has, on any lattice.
 
@@ -230,8 +236,8 @@ def label_by_search(
         active = occupied[:, edges[..., 0]] & occupied[:, edges[..., 1]] & ~leaving
         active = active.reshape(replicas, -1)
     # Sites that are not there are clusters of one, which are left out.
-    ends: Any = {"numbering": "roots", "return_num": False}
-    roots, _ = label_on_edges(xp, edges.reshape(-1, 2), active, sites, **ends)
+    ends = edges.reshape(-1, 2)
+    roots, _ = label_on_edges(xp, ends, active, sites, numbering="roots", return_num=False)
     is_root = occupied & (roots == xp.arange(sites))
     labels = xp.where(occupied, roots, -1)
     if numbering == "consecutive":

@@ -124,10 +124,10 @@ class Percolation(Simulated[PercolationMeasurements]):
         device: str | None = None,
     ) -> None:
         check_choice("kind", kind, KINDS)
-        self._of_cells = lattices.Geometry(shape, lattice, kind == "bond")
-        closed = check_periodic(periodic, len(self._of_cells.shape), "the lattice")
-        self.kind, self.geometry = kind, self._of_cells.name
-        self._cells, self.lattice = self._of_cells.cells(closed), self._of_cells.sites(closed)
+        self._geometry = lattices.Geometry(shape, lattice, kind == "bond")
+        closed = check_periodic(periodic, len(self._geometry.shape), "the lattice")
+        self.kind, self.geometry = kind, self._geometry.name
+        self._cells, self.lattice = self._geometry.cells(closed), self._geometry.sites(closed)
         super().__init__(replicas, first_replica, seed, device)
         self.p = self._check_p(p)
         self._prepare()
@@ -221,16 +221,16 @@ class Percolation(Simulated[PercolationMeasurements]):
             With an axis more where a cell has several sites. Of sites that are not there 0, or -1
             if numbering is "roots".
         """
-        if are_labelled(self._of_cells):
-            options = who_is_linked(self._cells, self._of_cells)
+        if are_labelled(self._geometry):
+            options = who_is_linked(self._cells, self._geometry)
             options |= {"batch_axes": self._batch_axes, "numbering": numbering}
             options["return_num"] = return_num
             if self.kind == "bond":
                 return label_bonds(self.bonds(p), **options)
             return label(self.occupied(p), **options)
         check_choice("numbering", numbering, ("consecutive", "roots"))
-        of_what = self._engine.xp, self._cells, self._of_cells, self._there(p)
-        labels, counts = label_by_search(*of_what, numbering=numbering)
+        xp, there = self._engine.xp, self._there(p)
+        labels, counts = label_by_search(xp, self._cells, self._geometry, there, numbering)
         shaped, num = self._of_replicas(labels), int(counts[0]) if self._single else counts
         return (shaped, num) if as_bool("return_num", return_num) else shaped
 
@@ -298,7 +298,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         first = check_range("first_run", first_run, 0, MOST_UPDATES + 1 - count)
         self._engine.check_measured()
         elements = self.lattice.bonds if self.kind == "bond" else self.lattice.sites
-        if self._of_cells.planes * self._cells.sites > MOST_ADDED and self.kind == "bond":
+        if self._geometry.planes * self._cells.sites > MOST_ADDED and self.kind == "bond":
             raise ValueError(
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
@@ -316,7 +316,8 @@ class Percolation(Simulated[PercolationMeasurements]):
         return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
-        self._state.made = self._new_engine(_engine_on(self.device), self._cells, self._of_cells)
+        make = _engine_on(self.device)
+        self._state.made = self._state.new_engine(make, self._cells, self._geometry)
 
     def _step(self, numbers: range) -> None:
         self.updates += len(numbers)

@@ -23,7 +23,7 @@ SWEEP_FIELDS = 4
 
 
 class SweepEstimates(NamedTuple):
-    """What a sweep tells of one or several probabilities: values and errors have their shape.
+    """Means at one or several probabilities: values and errors have their shape.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SweepEstimates(NamedTuple):
 
 @dataclass(frozen=True)
 class PercolationSweep:
-    """What `Percolation.sweep` returns: means for each number n of occupied sites or bonds.
+    """The result of `Percolation.sweep`: means for each number n of occupied sites or bonds.
 
     Attributes
     ----------
@@ -169,8 +169,10 @@ class PercolationSweep:
             error = np.sqrt(spread / (batches * (batches - 1) or nan))
             return _shaped(value, error, probabilities)
 
-        each = number, largest, squares - largest_squared, squares
-        return SweepEstimates(probabilities[()], *map(estimate, each))
+        clusters, largest_cluster = estimate(number), estimate(largest)
+        mean_size, squared_sizes = estimate(squares - largest_squared), estimate(squares)
+        p = probabilities[()]
+        return SweepEstimates(p, clusters, largest_cluster, mean_size, squared_sizes)
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
         """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.

@@ -23,7 +23,7 @@ from conncomp.models._arguments import (
     check_start,
     room_for,
 )
-from conncomp.models.base import Step, Thermal
+from conncomp.models.base import Step
 from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
 from conncomp.models.spin_glass import cpu
@@ -38,6 +38,7 @@ from conncomp.models.spin_glass.couplings import (
 from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overlaps, with_identities
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
 from conncomp.models.spin_glass.rounds import FIELDS, GlassMeasurements, GlassRound, GlassSeries
+from conncomp.models.thermal import Thermal
 
 MOST_SITES = (1 << 31) - 1
 
@@ -300,7 +301,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
         made = self._replicas_of, self.update, self._acting
-        self._state.made = self._new_engine(_engine_on(self.device), *made)
+        self._state.made = self._state.new_engine(_engine_on(self.device), *made)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)

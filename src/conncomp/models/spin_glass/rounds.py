@@ -17,7 +17,7 @@ from conncomp.kernels.lattice import Lattice
 from conncomp.models.base import Step, Update
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spin_glass.pairs import Overlaps
-from conncomp.models.tempering import LEVEL, exchange, places_as_given
+from conncomp.models.thermal import LEVEL, exchange, places_as_given
 
 # The fields of a record: unsatisfied bonds or, where couplings are numbers, minus the energy; and
 # the spins that are up.

@@ -2,15 +2,18 @@
 
 From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
 
-1. ``model.py``: `SpinModel._updater` makes a `ClusterUpdate`, with the strengths that draw bonds at
-   these temperatures: probabilities of words, ``BondStrength`` of vectors, or ``GlassTemperature``
-   on edges. Metropolis and heat bath have strengths likewise.
-2. ``protocol.py``: `make_updates` calls the update for each number, or for many at once.
-3. ``updates.py``: the update asks the engine for new spins, by `Flips` that say which clusters flip
+1. ``model.py``: `SpinModel.swendsen_wang` makes a `ClusterUpdate` by `_updater`, and repeats it.
+2. ``state.py``: `SpinState.strengths` has by what the engine draws bonds at inverse temperatures,
+   `betas`: probabilities of words, ``BondStrength`` of vectors, or ``GlassTemperature`` on edges.
+   Metropolis and heat bath have strengths likewise, by `SpinState.local_engine`.
+3. ``protocol.py``: `make_updates` calls the update for each number, or for many at once.
+4. ``updates.py``: the update asks the engine for new spins, by `Flips` that say which clusters flip
    and what is recorded, and lets them take the place of the old ones.
-4. ``cpu.py``, ``cuda.py``: the engine of words, cells, vectors or edges, a `SpinEngine`, calls the
+5. ``cpu.py``, ``cuda.py``: the engine of words, cells, vectors or edges, a `SpinEngine`, calls the
    core, or launches kernels of ``kernels/cuda/models``.
-5. ``measurements.py`` reads what was recorded.
+6. ``measurements.py`` reads what was recorded.
+
+``words.py`` has what `Ising` and `Potts` share, ``vectors/model.py`` what models of vectors do.
 
 Energies are in units of the strongest coupling: that of all bonds or, on edges, `EdgeBonds.scale`,
 of which couplings and fields are in `WHOLE`. A satisfied bond lowers the energy by `_gain` times

@@ -1,4 +1,4 @@
-"""The Ising model on any lattice: its parameters, its spins, and what one asks of them."""
+"""The Ising model on any lattice: its parameters, its spins and its critical points."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from conncomp.kernels.lattice import Lattice, unpack
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
+from conncomp.models.protocol import Floats
 from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
-from conncomp.models.spins.model import ClusterModel, Layout
+from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import LOCAL
+from conncomp.models.spins.words import WordModel
 
 
-class Ising(ClusterModel):
+class Ising(WordModel):
     """The Ising model on any lattice, simulated by clusters.
 
     The energy is ``H = -J sum over bonds of s_i s_j - h sum of s_i`` for spins of ±1, and k_B = 1.
@@ -118,17 +120,17 @@ class Ising(ClusterModel):
     _place: Any
     _labels_by_axis, _default_lattice = False, "square"
 
-    def _lay_out(self, fields: Any) -> Layout:
+    def _lay_out(self, fields: Floats | None) -> Layout:
         place, length = self._place, COUNTS + 2
         if fields is None and isinstance(place, OnLattice) and isinstance(self.coupling, float):
-            cells, rows = place.cells, place.cells.of_sites
-            of_sites = rows, UP_DOWN, length, self.coupling
+            cells, rows, engines = place.cells, place.cells.of_sites, engines_on(self.device)
             # The engine of `Potts` is the fastest there is, and takes these lattices only.
             if place.name in HYPERCUBIC and not cells.is_mixed:
-                made = partial(self._engines.words, lattice=rows, labelling="auto", options={})
-                return Layout(rows, *of_sites, engine=made)
-            return Layout(cells, *of_sites, engine=partial(self._engines.cells, cells=cells))
-        edges = place.bonds(self.coupling, fields)
+                words = partial(engines.words, lattice=rows, labelling="auto", options={})
+                return Layout(rows, rows, UP_DOWN, length, self.coupling, engine=words)
+            by_cells = partial(engines.cells, cells=cells)
+            return Layout(cells, rows, UP_DOWN, length, self.coupling, engine=by_cells)
+        edges = place.bonds(fields)
         return Layout(edges, edges.of_sites, UP_DOWN, length, edges.scale, edges)
 
     @property
@@ -189,7 +191,7 @@ class Ising(ClusterModel):
         """Return which bonds the next cluster update makes active: ``(*replicas, bonds)``."""
         if self._layout.edges is not None:
             return super().bonds()
-        xp, planes, of_kind = self._engine.xp, self._planes_of_bonds(), []
+        xp, planes, of_kind = self._engine.xp, self._state.planes_of_bonds(), []
         cells, of_axes = self._place.cells, isinstance(self.lattice, Lattice)
         for number, kind in enumerate(cells.kinds):
             end = 0
@@ -224,6 +226,6 @@ class Ising(ClusterModel):
         super()._check_measures(update, clusters, wrapping)
 
     def _is_ferromagnet(self) -> bool:
-        """Whether no bond is satisfied by different spins."""
+        """Return whether equal spins satisfy each bond."""
         edges = self._layout.edges
         return not (self._place.cells if edges is None else edges).is_mixed

@@ -1,4 +1,4 @@
-"""What updates of a spin model measure."""
+"""The measurements of updates of spins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conncomp.kernels.edges import WHOLE, EdgeBonds
 from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
 from conncomp.models.protocol import Floats, Integers
-from conncomp.models.statistics.summaries import Told
+from conncomp.models.statistics.summaries import SummaryColumns
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order. On any edges
@@ -23,7 +23,7 @@ LIMB = 32
 
 @dataclass(frozen=True)
 class Measurements(ObservedSeries):
-    """What was measured in each of several updates.
+    """The measurements of several updates.
 
     An update measures the spins that it finds, and the clusters that it draws among them; so all
     observables of a row are of one configuration.
@@ -145,7 +145,7 @@ class Measurements(ObservedSeries):
         fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
         return np.asarray(((q + 1) * squares**2 - 2 * fourths) / (q - 1))
 
-    def told(self, records: Integers, beta: float) -> Told:
+    def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some = replace(self, records=records)
         squares = some.squared_magnetisation
@@ -154,14 +154,13 @@ class Measurements(ObservedSeries):
             moments = some.improved_squared_magnetisation, some.improved_fourth_magnetisation
         energy, magnitude = some.energy / self.lattice.sites, abs(some.magnetisation)
         others = some._estimates(moments[0])
-        wrapping = (
-            (some.wraps, some.rank) if self.wrapping_measured else others.pop("wrapping", None)
-        )
-        return Told(energy, magnitude, squares, moments, moments[0], None, others, wrapping)
+        if self.wrapping_measured:
+            others["wrapping"] = some.wraps, some.rank
+        return SummaryColumns(energy, magnitude, squares, moments, moments[0], None, others)
 
-    def _of_windings(self, name: str) -> NDArray[Any]:
-        if not self.wrapping_measured:
-            return self._observed(name)
+    def _observed(self, name: str) -> NDArray[Any]:
+        if not self.wrapping_measured or name not in ("wraps", "rank"):
+            return super()._observed(name)
         axes, rank = self.records[..., WINDING_AXES], self.records[..., WINDING_RANK]
         return rank if name == "rank" else wrapped_axes(axes, self.lattice.ndim)
 
@@ -174,7 +173,7 @@ class Measurements(ObservedSeries):
 
 @dataclass(frozen=True)
 class IsingMeasurements(Measurements):
-    """What was measured in each of several updates, as `Measurements`, in the Ising convention.
+    """The measurements of several updates, as `Measurements`, in the Ising convention.
 
     A bond is satisfied if its part of the energy is -abs(J): by equal spins of a ferromagnet, but
     over the end of an antiperiodic axis.

@@ -1,4 +1,4 @@
-"""The Potts model: its parameters, its spins, and what one asks of them."""
+"""The Potts model: its parameters, its spins and its critical points."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from conncomp.graph import Graph
 from conncomp.grid.wrapping import ComponentWrapping, cluster_wrapping
 from conncomp.kernels.edges import STATES, TWO_STATES
 from conncomp.kernels.lattice import unpack
-from conncomp.models import places
 from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.lattices import CUBIC_BETA, UnitCell
-from conncomp.models.places import HYPERCUBIC
+from conncomp.models.places import HYPERCUBIC, in_words
 from conncomp.models.protocol import Floats, ModelUpdate
 from conncomp.models.spins.measurements import COUNTS, Measurements
-from conncomp.models.spins.model import ClusterModel, Layout
+from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
+from conncomp.models.spins.words import WordModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
 OF_WORDS = "hypercubic lattices with one coupling and no field"
 
 
-class Potts(ClusterModel):
+class Potts(WordModel):
     """The q-state Potts model on any lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
@@ -129,27 +129,26 @@ class Potts(ClusterModel):
         super().__init__(shape, **where, **drawn, start=start, device=device)
         self._field = field  # `parameters` has it as it was given
 
-    def _lay_out(self, fields: Any) -> Layout:
+    def _lay_out(self, fields: Floats | None) -> Layout:
         labelling, states, place = self.labelling, self._q, self._place
         length = COUNTS + states
         check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
-        of_words: Any = places.in_words(place, self.coupling, states)
-        if of_words is not None and fields is None and float(self.coupling) > 0:
-            of_sites = of_words, of_words, STATES, length, float(self.coupling)
-            words, options = self._engines.words, self.options
-            made = partial(words, lattice=of_words, labelling=labelling, options=options)
-            return Layout(*of_sites, engine=made)
-        edges = place.bonds(self.coupling, fields, states)
+        words = in_words(place, states) if fields is None else None
+        if words is not None and (coupling := float(self.coupling)) > 0:
+            make = engines_on(self.device).words
+            engine = partial(make, lattice=words, labelling=labelling, options=self.options)
+            return Layout(words, words, STATES, length, coupling, engine=engine)
+        edges = place.bonds(fields, states)
         if labelling != "auto" or self.options:
             raise ValueError(f"labelling and options are for {OF_WORDS}; leave them out")
         kind = TWO_STATES if edges.is_mixed else STATES
         return Layout(edges, edges.of_sites, kind, length, edges.scale, edges)
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        if temperature is None:
+        if temperature is None and not isinstance(beta, str):
             return self._check_betas("beta", beta)
-        instead = isinstance(beta, str) and beta == "critical"
-        return super()._betas_of(temperature, None if instead else beta)
+        is_default = isinstance(beta, str) and beta == "critical"
+        return super()._betas_of(temperature, None if is_default else beta)
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2, *, lattice: str | None = None) -> float:
@@ -241,9 +240,8 @@ class Potts(ClusterModel):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        asked = {"clusters": clusters, "wrapping": wrapping, "observe": observe}
-        asked |= {"tile": tile, "p_flip": p_flip}
-        return self._repeat("updates", updates, measure, "few-cluster", **asked)
+        update = self._updater("few-cluster", clusters, wrapping, observe, tile, p_flip)
+        return self._repeat(update, "updates", updates, measure)
 
     def updater(
         self,
@@ -281,9 +279,9 @@ class Potts(ClusterModel):
     def _known_beta(self, lattice: str, coupling: float) -> float | None:
         if lattice in HYPERCUBIC:
             return self.critical_beta(self._q, 1 + HYPERCUBIC.index(lattice)) / coupling
-        return (
-            self.critical_beta(self._q, lattice=lattice) / coupling if lattice in CRITICAL else None
-        )
+        if lattice in CRITICAL:
+            return self.critical_beta(self._q, lattice=lattice) / coupling
+        return None
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         edges = self._layout.edges

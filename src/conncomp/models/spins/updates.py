@@ -1,4 +1,4 @@
-"""The kinds of updates of models of spins: what changes, and what is asked of an engine."""
+"""The kinds of updates of spins: which of them change, and the calls of an engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from conncomp._arguments import as_number, check_range, shown
 from conncomp.kernels.updates import ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
-from conncomp.models.base import State, Update
+from conncomp.models.base import Update
+from conncomp.models.spins.state import SpinState
 
 LOCAL = "metropolis", "heat-bath"
 ON_EDGES = ("swendsen-wang", "wolff", *LOCAL)
@@ -17,22 +18,31 @@ OF_VECTORS = "swendsen-wang", "wolff", "metropolis"
 UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
-class Measures(NamedTuple):
-    """What is measured of clusters: their sizes, how many bonds connect them, how they wrap."""
+class OfClusters(NamedTuple):
+    """Which properties of clusters are measured: sizes, the number of bonds, how they wrap."""
 
     clusters: bool = False
     bonds: bool = False
     wrapping: bool = False
 
 
+NOTHING = OfClusters()
+
+
 @dataclass(kw_only=True)
-class ClusterUpdate(Update):
+class SpinUpdate(Update):
+    """An update of spins, drawn by what an engine makes of the temperatures: `strengths`."""
+
+    state: SpinState
+    strengths: Any
+
+
+@dataclass(kw_only=True)
+class ClusterUpdate(SpinUpdate):
     """Clusters take other states: all of them, or those of `chosen` sites."""
 
-    state: State
-    measured: Measures
+    measured: OfClusters
     chosen: ChosenSites | None
-    strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
@@ -40,19 +50,20 @@ class ClusterUpdate(Update):
         if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
-        clusters, _, wrapping = self.measured if record is not None else Measures()
+        measured = NOTHING if record is None else self.measured
         if record is not None and engine.counts_apart:
             engine.count(state.now, record)
-            record = record if clusters else None
-        flips = Flips(self.chosen, record, clusters, wrapping)
+            record = record if measured.clusters else None
+        flips = Flips(self.chosen, record, measured.clusters, measured.wrapping)
         engine.update(state.now, state.next, number, self.strengths, flips)
         state.take_next(number)
 
     @property
     def most(self) -> int:
-        """How many `sweep` makes at once."""
-        sweeps, (clusters, _, wrapping) = self.state.engine.sweeps, self.measured
-        makes = sweeps is not None and sweeps.makes(self.chosen is not None, clusters or wrapping)
+        """The number of updates that `sweep` makes at once."""
+        sweeps, measured = self.state.engine.sweeps, self.measured
+        measures = measured.clusters or measured.wrapping
+        makes = sweeps is not None and sweeps.makes(self.chosen is not None, measures)
         return sweeps.most_updates if makes else 1
 
     def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
@@ -65,12 +76,10 @@ class ClusterUpdate(Update):
 
 
 @dataclass(kw_only=True)
-class LocalUpdate(Update):
-    """Each site in turn is offered another spin, by a rule of `LOCAL`, of an engine."""
+class LocalUpdate(SpinUpdate):
+    """The engine `offering` offers each site in turn another spin, by a rule of `LOCAL`."""
 
-    state: State
     offering: Any
-    strengths: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""

@@ -1,1 +1,1 @@
-"""What series tell: means with errors, autocorrelation times, and what speaks against both."""
+"""Statistics of series: means with errors, autocorrelation times, and what speaks against both."""

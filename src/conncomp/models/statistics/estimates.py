@@ -1,4 +1,4 @@
-"""What series of simulations tell: means, errors, autocorrelation times, and doubts in words.
+"""Statistics of series of simulations: means, errors, autocorrelation times, and doubts in words.
 
 A series drifts if its means over times that double, up to its second half, are not the same: H. G.
 Katzgraber, M. Koerner, A. P. Young, Phys. Rev. B 73, 224432 (2006), section III. The error of a
@@ -124,7 +124,7 @@ def jackknife(
     chains = np.stack(each)
     if bin_length is None:
         longest = fitting_bin_length([autocorrelation_time(chain) for chain in chains])
-        return _jackknife(function, chains, *_fitting_bins(chains, longest))
+        return jackknife_by_bins(function, *chains, bin_length=longest)
     length, (_, rows, replicas) = as_integer("bin_length", bin_length), chains.shape
     longest = max(1, rows // -(-LEAST_BINS // replicas))
     if not 1 <= length <= longest:
@@ -179,19 +179,14 @@ def jackknife_by_bins(
 ) -> Estimate:
     """Do as `jackknife`, in bins that are shorter where there would be too few of them."""
     chains = np.stack([_as_chains("series", each) for each in series])
-    return _jackknife(function, chains, *_fitting_bins(chains, bin_length))
+    _, rows, replicas = chains.shape
+    count = min(rows, max(rows // bin_length, -(-LEAST_BINS // replicas)))
+    return _jackknife(function, chains, count, rows // count)
 
 
 def fitting_bin_length(times: list[Estimate]) -> int:
     """Return how many rows a bin needs, given autocorrelation times, to be independent."""
     return max([1, *(ceil(BIN_TIMES * time) for time, _ in times if time > 0)])
-
-
-def _fitting_bins(chains: Floats, length: int) -> tuple[int, int]:
-    """Return how many bins a replica has, of `length` rows or fewer, and their length."""
-    _, rows, replicas = chains.shape
-    count = min(rows, max(rows // length, -(-LEAST_BINS // replicas)))
-    return count, rows // count
 
 
 def _jackknife(function: Callable[..., Any], chains: Floats, count: int, length: int) -> Estimate:
@@ -216,7 +211,7 @@ LEAST_ROWS, LEAST_OF_CHAIN = 8, 64
 
 
 def are_enough(rows: int, *times: Estimate) -> bool:
-    """Whether a series has `ENOUGH_TIMES` of each of its autocorrelation times."""
+    """Return whether a series has `ENOUGH_TIMES` of each of its autocorrelation times."""
     return all(not max(0.5, time) * ENOUGH_TIMES > rows for time, _ in times)
 
 
@@ -236,23 +231,18 @@ def doubts_of(series: Mapping[str, Floats], times: Mapping[str, Estimate]) -> tu
                 f"than {ENOUGH_TIMES}: errors may be too small"
             )
         drift = _drift(values.reshape(rows, -1), time)
-        if drift is not None:
-            begin, early, late, apart = drift
-            doubts.append(
-                f"the {name} drifts: its mean is {early:.6g} from measurement {begin} on and "
-                f"{late:.6g} in the second half, {apart:.1f} errors apart; thermalise longer"
-            )
+        doubts += [f"the {name} drifts: {drift}; thermalise longer"] if drift else []
     return tuple(doubts)
 
 
-def _drift(chains: Floats, time: Estimate | None) -> tuple[int, float, float, float] | None:
-    """Return where a mean begins that is apart from the last one, both means, and how far."""
+def _drift(chains: Floats, time: Estimate | None) -> str:
+    """Return which mean is apart from that of the second half, in words; nothing if none is."""
     rows, number = chains.shape
     many = number >= MANY_CHAINS
     if rows < LEAST_ROWS or not np.isfinite(chains).all():
-        return None
+        return ""
     if not many and (rows < LEAST_OF_CHAIN or time is None or not time.value > 0):
-        return None
+        return ""
     last = chains[rows // 2 :].mean(axis=0)
     for begin in (rows // 8, rows // 4):
         early = chains[begin : 2 * begin].mean(axis=0)
@@ -263,9 +253,12 @@ def _drift(chains: Floats, time: Estimate | None) -> tuple[int, float, float, fl
             independent = number / (2 * max(0.5, time.value))
             error = float(chains.std()) * sqrt((1 / begin + 2 / rows) / independent)
         if abs(apart.mean()) > APART * error > 0:
-            means = float(early.mean()), float(last.mean())
-            return begin, *means, abs(float(apart.mean())) / error
-    return None
+            return (
+                f"its mean is {float(early.mean()):.6g} from measurement {begin} on and "
+                f"{float(last.mean()):.6g} in the second half, "
+                f"{abs(float(apart.mean())) / error:.1f} errors apart"
+            )
+    return ""
 
 
 LEAST_AGREEING = 3

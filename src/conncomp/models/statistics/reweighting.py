@@ -1,4 +1,4 @@
-"""Reweighting: what series at some inverse temperatures say of others near them.
+"""Reweighting: estimates at other inverse temperatures than those of the series.
 
 What: a configuration of energy E that was drawn at beta_k counts at beta by
 exp(-beta E) / sum over k of N_k exp(f_k - beta_k E). How: with one beta f drops out; with several
@@ -32,7 +32,7 @@ LARGEST_EXPONENT = 1e12
 
 
 class Reweighted(NamedTuple):
-    """What was found at each inverse temperature: see `reweight`.
+    """Estimates at each inverse temperature: see `reweight`.
 
     Attributes
     ----------
@@ -132,8 +132,8 @@ def reweight(
         others = np.ones(count * length, bool)
         others[k * length : (k + 1) * length] = False
         of_bin = _free_energies(energies[others], betas, free) if several else free
-        part = values[:, others], energies[others]
-        left_out[k], _ = _means(function, *part, betas, of_bin, wanted)
+        kept_values, kept_energies = values[:, others], energies[others]
+        left_out[k], _ = _means(function, kept_values, kept_energies, betas, of_bin, wanted)
     return Reweighted(wanted, value, np.sqrt((count - 1) * left_out.var(axis=0)), effective)
 
 

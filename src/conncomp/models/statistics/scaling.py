@@ -31,7 +31,7 @@ NEGLIGIBLE, NEGLIGIBLE_PART = 1e-6, 1e-4
 
 
 class Crossing(NamedTuple):
-    """Where the curves of two sizes cross: see `crossing`.
+    """The point at which the curves of two sizes cross: see `crossing`.
 
     Attributes
     ----------
@@ -67,9 +67,9 @@ class Collapse:
 
     def scale(self, size: float, points: ArrayLike) -> Floats:
         """Return points of a size, shape (n, 3), on the one curve: L**-b y over scaled x."""
-        given = as_points("points", points)
-        values = self.critical.value, 1 / self.nu.value, self.exponent.value
-        scaled = _scaled(check_positive("size", size), given, *values)
+        given, length = as_points("points", points), check_positive("size", size)
+        critical, inverse_nu = self.critical.value, 1 / self.nu.value
+        scaled = _scaled(length, given, critical, inverse_nu, self.exponent.value)
         if not np.isfinite(scaled).all():
             raise ValueError(
                 f"size={shown(size)} is too far from those of the curves: points={shown(points)} "

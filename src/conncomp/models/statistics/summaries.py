@@ -1,4 +1,4 @@
-"""What series of spin models tell: means, errors and autocorrelation times by temperature."""
+"""Summaries of series of spin models: means, errors and autocorrelation times by temperature."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WrappingSummary(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a series tells of one inverse temperature, None where not measured: see `summarise`.
+    """The summary of one inverse temperature, None where not measured: see `summarise`.
 
     Attributes
     ----------
@@ -103,13 +103,13 @@ class Summary(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
-class Told(NamedTuple):
-    """What a series says of replicas at one inverse temperature, for a `Summary`.
+class SummaryColumns(NamedTuple):
+    """The series of all replicas at one inverse temperature, for a `Summary`.
 
     Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation;
     `moments`, m^2 and m^4 of the Binder ratio, and `improved`, m^2 otherwise. `components` are
-    those of a vector. `others` are further columns: a function of means, and what these are of.
-    `wrapping` is along which axes, and in which rank.
+    those of a vector. `others` are further columns: a function of means, and what these are of;
+    "wrapping" is along which axes, and in which rank.
     """
 
     energy: Floats
@@ -119,7 +119,6 @@ class Told(NamedTuple):
     improved: Floats
     components: int | None
     others: dict[str, tuple[Any, ...]]
-    wrapping: tuple[NDArray[Any], NDArray[Any]] | None
 
 
 def summarise(
@@ -151,7 +150,7 @@ def summarise(
     >>> [summary.energy.value < -1 for summary in summarise(series, model.beta)]
     [True, True]
     """
-    if not hasattr(series, "told"):
+    if not hasattr(series, "summary_columns"):
         raise TypeError(
             f"series={shown(series)} must be Measurements, which the updates of Potts return, or "
             "those of another spin model"
@@ -174,10 +173,10 @@ def summarise(
 
 
 def _summary(series: Any, records: NDArray[np.int64], beta: float, every: int) -> Summary:
-    told: Told = series.told(records, beta)
+    columns: SummaryColumns = series.summary_columns(records, beta)
     sites = series.lattice.sites
-    energy, magnitude = told.energy, told.magnitude
-    watched = {"energy": energy, "squared magnetisation": told.squares}
+    energy, magnitude = columns.energy, columns.magnitude
+    watched = {"energy": energy, "squared magnetisation": columns.squares}
     by_name = {name: autocorrelation_time(values) for name, values in watched.items()}
     times = list(by_name.values())
     estimate = partial(jackknife_by_bins, bin_length=fitting_bin_length(times))
@@ -201,15 +200,15 @@ def _summary(series: Any, records: NDArray[np.int64], beta: float, every: int) -
             return fourth / square**2
 
     wrapping = None
-    if told.wrapping is not None:
-        wraps, rank = told.wrapping
+    if "wrapping" in columns.others:
+        wraps, rank = columns.others.pop("wrapping")
         along = tuple(share(wraps[..., axis]) for axis in range(wraps.shape[-1]))
         shares = (share(happens(event, wraps, rank)) for event in EVENTS[1:])
         wrapping = WrappingSummary(along, *shares)
-    if told.components is None:
+    if columns.components is None:
         susceptibility = variance(beta * sites, magnitude)
     else:
-        susceptibility = mean(told.improved, factor=beta * sites / told.components)
+        susceptibility = mean(columns.improved, factor=beta * sites / columns.components)
     energy_time, magnetisation_time = (Estimate(every * t, every * error) for t, error in times)
     return Summary(
         beta=beta,
@@ -218,12 +217,12 @@ def _summary(series: Any, records: NDArray[np.int64], beta: float, every: int) -
         specific_heat=variance(beta * beta * sites, energy),
         magnetisation=mean(magnitude),
         susceptibility=susceptibility,
-        squared_magnetisation=mean(told.improved),
-        binder_ratio=estimate(ratio, *told.moments),
+        squared_magnetisation=mean(columns.improved),
+        binder_ratio=estimate(ratio, *columns.moments),
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
         enough=are_enough(len(energy), *times),
         wrapping=wrapping,
-        **{name: estimate(*how) for name, how in told.others.items()},
+        **{name: estimate(*how) for name, how in columns.others.items()},
         doubts=doubts_of(watched, by_name),
     )

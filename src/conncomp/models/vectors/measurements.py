@@ -14,7 +14,7 @@ from conncomp.kernels.lattice import MOST_AXES
 from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spins.measurements import COUNTS, LIMB
-from conncomp.models.statistics.summaries import Told
+from conncomp.models.statistics.summaries import SummaryColumns
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
 _SQUARED_BITS = 32
@@ -133,7 +133,7 @@ class VectorMeasurements(ObservedSeries):
         squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
-    def told(self, records: Integers, beta: float) -> Told:
+    def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
         """Return what some of the records say of one inverse temperature, for `summarise`."""
         some, sites = replace(self, records=records, beta=beta), self.lattice.sites
         squares, known = some.squared_magnetisation, some.observables()
@@ -143,9 +143,9 @@ class VectorMeasurements(ObservedSeries):
             others["helicity_modulus"] = np.asarray, some.helicity_modulus.mean(axis=-1)
         if "vortices" in known:
             others["vortices"] = np.asarray, some.vortices / sites
-        moments, wrapping = (squares, squares**2), others.pop("wrapping", None)
-        spins = some.energy / sites, np.sqrt(squares), squares, moments, improved
-        return Told(*spins, self.kind.components, others, wrapping)
+        energy, length, moments = some.energy / sites, np.sqrt(squares), (squares, squares**2)
+        components = self.kind.components
+        return SummaryColumns(energy, length, squares, moments, improved, components, others)
 
     @property
     def _has_vortices(self) -> bool:

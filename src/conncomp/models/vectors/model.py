@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import placed
-from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.edges import SpinKind
 from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
 from conncomp.models import places
 from conncomp.models._arguments import check_start
-from conncomp.models._probabilities import MOST_STRENGTH, strengths_of
+from conncomp.models._probabilities import MOST_STRENGTH
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
-from conncomp.models.spins.model import Layout, SpinModel
-from conncomp.models.spins.updates import OF_VECTORS
+from conncomp.models.spins.model import SpinModel
+from conncomp.models.spins.state import Layout, engines_on
+from conncomp.models.spins.updates import NOTHING, OF_VECTORS, OfClusters
 from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
@@ -44,7 +44,7 @@ CRITICAL: dict[tuple[str, int], dict[str, float]] = {
 class VectorModel(SpinModel[VectorMeasurements]):
     """What vectors share: held as `_kind` where words have kernels, and as `_edge_kind`."""
 
-    _most, _reflects = MOST_STRENGTH, True
+    _most = MOST_STRENGTH
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _edge_kind: SpinKind
@@ -55,13 +55,14 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _lay_out(self, fields: Any) -> Layout:
         # Clusters are reflected or not: of two states.
         plain = self._kind is not None and fields is None
-        of_words = places.in_words(self._place, self.coupling, 2) if plain else None
+        of_words = places.in_words(self._place, 2) if plain else None
         if of_words is not None:
-            vectors, negative = self._engines.vectors, self.coupling < 0
+            vectors, negative = engines_on(self.device).vectors, self.coupling < 0
             made = partial(vectors, lattice=of_words, kind=self._kind, negative=negative)
             of_sites = of_words, of_words, self._edge_kind, FIELDS, float(self.coupling)
             return Layout(*of_sites, engine=made)
-        edges, length = self._all_bonds(fields), COUNTS + self._edge_kind.components
+        edges = self._place.bonds(fields, self._states)
+        length = COUNTS + self._edge_kind.components
         return Layout(edges, edges.of_sites, self._edge_kind, length, edges.scale, edges)
 
     @property
@@ -86,7 +87,8 @@ class VectorModel(SpinModel[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat("updates", updates, measure, "wolff", observe=observe)
+        update = self._updater("wolff", observe=observe)
+        return self._repeat(update, "updates", updates, measure)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -108,13 +110,14 @@ class VectorModel(SpinModel[VectorMeasurements]):
         super()._check_measures(update, clusters, wrapping)
 
     def _read(
-        self, records: Integers, clusters: bool = False, *_: bool, ladders: Any = None
+        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
     ) -> VectorMeasurements:
         kind: Any = self._kind
         if self._layout.edges is not None:
             kind = self._edge_kind._replace(components=self._components)
         beta = self.beta if ladders is None else self._state.betas[ladders[0]]
-        return VectorMeasurements(records, self.lattice, kind, self._strongest, beta, clusters)
+        lattice, coupling = self.lattice, self._strongest
+        return VectorMeasurements(records, lattice, kind, coupling, beta, measured.clusters)
 
     def _energy_unit(self) -> float:
         return -self._strongest / (1 << MEASURE_BITS)
@@ -128,16 +131,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _components(self) -> int:
         """How many numbers a vector has."""
         return self._edge_kind.components
-
-    def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:
-        return self._state.now, self._edge_kind, Lattice((self.sites,), (False,), self._states)
-
-    def _all_bonds(self, fields: NDArray[np.float64] | None = None) -> EdgeBonds:
-        return self._place.bonds(self.coupling, fields, self._states)
-
-    def _new_strengths(self) -> Any:
-        strengths = strengths_of(self._state.betas, float(self.coupling))
-        return placed(self._engine.xp, strengths.view(np.uint32))
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width

@@ -1,0 +1,155 @@
+"""The present spins of a model and the engine that updates them, for updates and observables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import placed
+from conncomp.kernels.cells import CellLattice
+from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
+from conncomp.kernels.lattice import Lattice, unpack_planes
+from conncomp.kernels.updates import Drawn, SpinEngine
+from conncomp.models._probabilities import (
+    acceptances,
+    bond_probabilities,
+    logarithm_table,
+    strengths_of,
+    temperature_factors,
+)
+from conncomp.models.base import State
+from conncomp.models.observables.cpu import EdgeLabels, StructureSums
+from conncomp.models.places import Place, classes_of
+from conncomp.models.protocol import Floats
+from conncomp.models.spins.cpu import CellEngine, EdgeEngine, VectorEngine, WordEngine
+
+
+class Engines(NamedTuple):
+    """The classes of engines of spins for a device: for updates, and for what is observed."""
+
+    words: Callable[..., SpinEngine]
+    cells: Callable[..., SpinEngine]
+    vectors: Callable[..., SpinEngine]
+    edges: Callable[..., SpinEngine]
+    labels: Callable[..., Any]
+    structure: Callable[..., Any]
+
+
+def engines_on(device: str) -> Engines:
+    """Return the classes for a device; what needs CuPy is imported when it is wanted."""
+    if device == "cpu":
+        return Engines(WordEngine, CellEngine, VectorEngine, EdgeEngine, EdgeLabels, StructureSums)
+    from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
+    from conncomp.models.spins import cuda
+
+    words, cells, vectors = cuda.WordEngine, cell_spins.CellEngine, cuda.VectorEngine
+    edges, labels = edge_spins.EdgeEngine, edge_spins.EdgeLabels
+    return Engines(words, cells, vectors, edges, labels, structure.StructureSums)
+
+
+class Layout(NamedTuple):
+    """The memory layout of the spins of a model, and their engine.
+
+    Attributes
+    ----------
+    lattice : the sites and bonds, as measurements read them
+    words : the rows of spins held as words of bits; of vectors, of the bonds that an engine draws
+    kind : of the spins
+    fields : how many a record has
+    strongest : the coupling of all bonds; on `edges` a bound of couplings and fields
+    edges : the bonds, where the engine draws them one by one
+    engine : without `edges`, makes the engine
+    """
+
+    lattice: Lattice | CellLattice | EdgeBonds
+    words: Lattice
+    kind: SpinKind
+    fields: int
+    strongest: float
+    edges: EdgeBonds | None = None
+    engine: Callable[..., SpinEngine] | None = None
+
+    @property
+    def rows(self) -> Lattice:
+        """The rows that the spins lie in, a single one of vectors."""
+        words = self.words
+        return Lattice((words.sites,), (False,), words.states) if self.kind.components else words
+
+
+class SpinState(State):
+    """The spins of the replicas of a model, of this `name`, and the engine that updates them.
+
+    A satisfied bond of the strongest coupling gains the energy `gain`.
+    """
+
+    engine: SpinEngine
+
+    def __init__(
+        self, device: str, drawn: Drawn, name: str, place: Place, layout: Layout, gain: float
+    ) -> None:
+        super().__init__(device, drawn)
+        self.name, self.place, self.layout, self.gain = name, place, layout, gain
+        self.observables: dict[tuple[str, bool], Any] = {}  # of these names, with clusters or not
+        self._engine_of_edges: SpinEngine | None = None  # besides that of words
+        self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
+        if layout.engine is not None:
+            self.made = self.new_engine(layout.engine)
+        elif layout.edges is not None:
+            self.made = self._edge_engine(layout.edges)
+
+    def strengths(self) -> Any:
+        """Return by what the engine draws bonds in each replica, made once for the same betas."""
+        betas, layout = self.betas, self.layout
+        known, strengths = self._strengths
+        if known is not betas:
+            if layout.edges is not None:
+                strengths = self._strengths_on_edges()
+            elif layout.kind.components:
+                strengths = strengths_of(betas, layout.strongest).view(np.uint32)
+            else:
+                strengths = bond_probabilities(betas, self.gain)
+            strengths = placed(self.engine.xp, strengths)
+            self._strengths = betas, strengths
+        return strengths
+
+    def local_engine(self, rule: str) -> tuple[Any, Any]:
+        """Return the engine that offers each site another spin by a rule, and its strengths."""
+        engine, edges = self.engine, self.layout.edges
+        if edges is None and rule in engine.rules:  # by words, 64 sites at once
+            chances = acceptances(self.betas, self.gain, self.layout.words)
+            return engine, placed(engine.xp, chances)
+        strengths = placed(engine.xp, self._strengths_on_edges())
+        if edges is not None:
+            return engine, strengths
+        if self._engine_of_edges is None:
+            self._engine_of_edges = self._edge_engine(self.all_bonds())
+        return self._engine_of_edges, strengths
+
+    def bonds(self) -> Any:
+        """Return which bonds the next update makes active, as the engine has them."""
+        return self.engine.bonds(self.now, self.number + 1, self.strengths())
+
+    def planes_of_bonds(self) -> Any:
+        """Return the same as planes, (bonds of a cell, replicas, *cells): bool, without `edges`."""
+        return unpack_planes(self.engine.xp, self.layout.words, self.bonds())
+
+    def all_bonds(self) -> EdgeBonds:
+        """Return all bonds, without fields; of spins in words, between the bits of these."""
+        words = self.layout.words
+        bonds = self.place.bonds(None, words.states)
+        return bonds if self.layout.kind.components else bonds.in_words_of(words)
+
+    def _edge_engine(self, bonds: EdgeBonds) -> SpinEngine:
+        classes = cache(partial(classes_of, bonds))
+        make = engines_on(self.device).edges
+        return self.new_engine(make, bonds, self.layout.kind, logarithm_table(), classes)
+
+    def _strengths_on_edges(self) -> NDArray[np.uint32]:
+        """Return a ``GlassTemperature`` of each replica, in units of the strongest bond."""
+        with np.errstate(over="ignore"):
+            betas = self.betas * (self.gain / 2)
+        return temperature_factors(betas, np.full(len(betas), UNIT_BITS))
