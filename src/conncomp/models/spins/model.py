@@ -67,7 +67,7 @@ def _engines_on(device: str) -> Engines:
     from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
     from conncomp.models.spins import cuda
 
-    found = cuda.WordEngine, cell_spins.CellEngine, cuda.VectorEngine, edge_spins.EdgeEngine
+    found = cuda.word_engine, cell_spins.CellEngine, cuda.vector_engine, edge_spins.EdgeEngine
     return Engines(*found, edge_spins.EdgeLabels, structure.StructureSums)
 
 

@@ -8,9 +8,11 @@ from itertools import chain
 from math import prod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.launcher import Kernel, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import DeviceArray, Kernel, Module, Templates, launch
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.lattice import BITS, WORD, Lattice
@@ -23,10 +25,10 @@ LEAST_ROW = 8
 
 
 class Kernels(NamedTuple):
-    """Which kernels of a file read configurations and sum up sizes.
+    """The kernels of a file that read configurations and sum up sizes.
 
     A configuration is `words`, a name of ``Words``, or None where cells have bonds; `sums` is a C++
-    type. Whether it `flips` is whether clusters get new states or labels.
+    type. If it `flips`, clusters get new states or labels.
     """
 
     file: str
@@ -51,46 +53,51 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 class BrickClusters:
     """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
-    An `index` holds the numbers of sites in all replicas; `described` are their neighbours, by
-    default those along axes; the kernel that links takes what is `beside` after configurations.
-    After an update none of the `workspace` is needed.
+    The `described` neighbours of sites are by default those along axes. The kernel that links takes
+    the structs `beside` after configurations. After an update none of the `workspace` is needed.
     """
 
     def __init__(
         self,
         replicas: Replicas,
-        index: Any,
         kernels: Kernels = OF_SPINS,
         *,
+        workspace: Workspace | None = None,
         described: tuple[Geometry, Links] | None = None,
-        beside: tuple[Any, ...] = (),
+        beside: tuple[np.void, ...] = (),
     ) -> None:
-        self._replicas, self._index, self._tasks = replicas, index, _tasks(kernels)
-        self.workspace, self._beside = Workspace(), beside
+        self._replicas, self._tasks = replicas, _tasks(kernels)
+        self._workspace, self._beside = workspace or Workspace(), beside
         described = described or _described(replicas.lattice, replicas.count)
-        multiprocessors = replicas.gpu.multiprocessors
         # Sizes need to know where roots of tiles are, as numbers of components do.
-        self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
-        self._plan_of_sizes = tiled_bricks.plan_of(*described, index, multiprocessors, True)
+        self._plan, self._plan_of_sizes = (
+            tiled_bricks.plan_of(*described, replicas.index, replicas.gpu.multiprocessors, of_sizes)
+            for of_sizes in (False, True)
+        )
 
     def find(
-        self, bonds: Any, sizes: Any = None, windings: tuple[ClusterWindings, Any] | None = None
+        self,
+        bonds: DeviceArray,
+        records: np.void,
+        *,
+        sizes: bool = True,
+        windings: ClusterWindings | None = None,
     ) -> _Components:
         """Find the clusters of `bonds`, as ``activate_bonds`` writes them, or what kernels read.
 
-        Their `sizes` and `windings`, with tables, go into ``Records``, if these are given.
+        Their `sizes`, and `windings` by tables, go into ``Records``.
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
-        plan = self._plan if sizes is None else self._plan_of_sizes
+        plan = self._plan_of_sizes if sizes else self._plan
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         beside: dict[str, Part] = {
             **plan.by_word,
-            "entries": (sites, self._index),
+            "entries": (sites, self._replicas.index),
             "coins": (coin_words if lattice.states == 2 else 0, BITS),
-            "size": (0 if sizes is None else sites, self._index),
+            "size": (sites if sizes else 0, self._replicas.index),
         }
-        memory = self.workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
+        memory = self._workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
         table = memory.struct
         entries, coins, size = memory["entries"], memory["coins"], memory["size"]
         components = _Components(entries, coins, table)
@@ -100,17 +107,16 @@ class BrickClusters:
         launch(link, by_brick, tiles, struct, bonds, *self._beside, table)
         tile = plan.by_tile
         launch(label, tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
-        if sizes is not None:
+        if sizes:
             size_bytes = 2 * plan.shared  # four bytes a node
-            measured = tiles, struct, bonds, entries, table, size, sizes
+            measured = tiles, struct, bonds, entries, table, size, records
             measure, join_sizes, sum_sizes = self._load("measure")
             launch(measure, tile, *measured, shared=size_bytes)
-        joined = plan.by_border, tiles, *plan.border, bonds, entries, table
         if windings is not None:
-            self._join_winding(joined, components, *windings)
+            self._join_winding(plan, bonds, components, windings, records)
         elif plan.joins:
-            launch(join, *joined)
-        if sizes is not None:
+            launch(join, plan.by_border, tiles, *plan.border, bonds, entries, table)
+        if sizes:
             launch(join_sizes, by_brick, tiles, entries, table, size)
             launch(sum_sizes, tile, *measured)
         return components
@@ -125,30 +131,33 @@ class BrickClusters:
         return self._tasks[task].load(self._replicas.gpu, self._plan.kind)
 
     def _join_winding(
-        self, joined: Any, components: _Components, tables: ClusterWindings, records: Any
+        self,
+        plan: tiled_bricks.Plan,
+        bonds: DeviceArray,
+        components: _Components,
+        tables: ClusterWindings,
+        records: np.void,
     ) -> None:
         """Join tiles, and record windings before what is linked over the ends of axes is joined."""
-        gpu, seams = self._replicas.gpu, tables.seams
+        seams, (entries, _, table) = tables.seams, components
         within, unite, join_seams = self._load("windings")
-        by_link = gpu.grid(seams.links)
-        entries, table = components.entries, components.table
-        of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
+        of_seams = plan.tiles, seams.struct, tables.boxes, entries, table
+        by_link = self._replicas.gpu.grid(seams.links)
+        launch(within, plan.by_border, plan.tiles, *plan.border, bonds, entries, table)
+        tables.record(records, lambda windings: launch(unite, by_link, *of_seams, windings))
+        launch(join_seams, by_link, *of_seams)
 
-        launch(within, *joined)
-        tables.record(records, lambda windings: launch(unite, *of_seams, windings))
-        launch(join_seams, *of_seams)
-
-    def flip(self, components: _Components, number: int, new: Any) -> None:
+    def flip(self, components: _Components, number: int, new: DeviceArray) -> None:
         """Give each cluster a new state, those of update `number`, in the spins `new`."""
         lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(number)
         toss, flip = self._load("flip")
-        coins = None
+        entries, coins, table = components
         if lattice.states == 2:
-            coins = components.coins
             launch(toss, self._replicas.grid, struct, coins)
+        else:
+            coins = None
         shared = BITS.itemsize * lattice.planes * plan.by_tile[1]
-        arguments = plan.tiles, struct, coins, components.entries, components.table, new
-        launch(flip, plan.by_tile, *arguments, shared=shared)
+        launch(flip, plan.by_tile, plan.tiles, struct, coins, entries, table, new, shared=shared)
 
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
@@ -166,11 +175,11 @@ class _Components(NamedTuple):
     table: Any
 
 
-def memory(lattice: Lattice, replicas: int, index: Any) -> int:
+def memory(replicas: Replicas) -> int:
     """Return how many bytes an update takes but for spins and bonds, about."""
-    sites = lattice.sites * replicas
-    bits = 3 + lattice.ndim + tiled_bricks.FIRST_DIGITS
-    return int(sites * index.itemsize + sites // 8 * bits)
+    sites = replicas.lattice.sites * replicas.count
+    bits = 3 + replicas.lattice.ndim + tiled_bricks.FIRST_DIGITS
+    return sites * replicas.index.itemsize + sites // 8 * bits
 
 
 @lru_cache(maxsize=64)

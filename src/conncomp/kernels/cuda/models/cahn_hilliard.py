@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, ctype, every, launch
 from conncomp.kernels.cuda.models import bricks
@@ -75,9 +74,7 @@ class GpuFields:
         self._count, self.workspace, self._clusters = count, Workspace(), None
         self._phases = Lattice(lattice.shape, (True,) * lattice.ndim, 1)
         if bricks.takes(self._phases, count):
-            index = INDEX_TYPES[lattice.cells * count >= 1 << 31]
-            replicas = Replicas(gpu, drawn, self._phases)
-            self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
+            self._clusters = bricks.BrickClusters(Replicas(gpu, drawn, self._phases), OF_PHASES)
         layers, rows, columns = lattice.lengths
         width = LOAD // dtype.itemsize
         self._width = width if columns % width == 0 else 1

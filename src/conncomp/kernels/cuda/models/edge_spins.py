@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
-from conncomp.kernels.cuda.models.replicas import (
-    CLUSTERS,
-    GpuSpins,
-    Replicas,
-    check_room,
-    records_of,
-)
+from conncomp.kernels.cuda.models import clusters
+from conncomp.kernels.cuda.models.replicas import GpuSpins, Replicas, check_room, records_of
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice
@@ -35,7 +30,7 @@ VECTORS = Templates(
 OFFERS = Templates(FILE, "offer_edges", kind=_TYPES)
 INDEX = np.dtype(np.int32)
 LABELS = Templates(FILE, "join_active_bonds", "settle_labels")
-_OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
+_OF_SIZES = Templates(clusters.FILE, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 
 BONDS = Struct("EdgeBonds", ("count", COUNT), "u v coupling field")
 DRAWN = Struct("DrawnEdges", ("bonds", BONDS.dtype), "temperatures", ("logarithm", np.uintp))
