@@ -36,7 +36,7 @@ def one_of_each_template():
     of_models = (
         (SPINS, ("activate_bonds<>",)),
         (SPINS, ("count_states<>",)),
-        *bricks.modules_of(bricks.OF_SPINS),
+        *chain.from_iterable(task.modules() for task in bricks.OF_SPINS.values()),
     )
     drivers = launcher, numbering, measures, blocked_afforest, boruvka, ecl, strong_components
     drivers += (

@@ -11,7 +11,7 @@ from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels import field as of
-from conncomp.kernels.field import Coefficients, FieldLattice
+from conncomp.kernels.field import Coefficients, FieldLattice, Gauge
 from conncomp.kernels.updates import Drawn
 
 
@@ -37,7 +37,7 @@ class FieldEngine:
         flat = field.reshape(-1), after.reshape(-1)
         native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, number, *flat)
 
-    def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
+    def measure(self, gauge: Gauge, field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
         lattice = self._lattice
         flat = field.reshape(-1), records.reshape(-1)

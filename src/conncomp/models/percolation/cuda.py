@@ -33,8 +33,8 @@ class PercolationEngine:
         self._clusters: bricks.BrickClusters | None = None
         self._windings: ClusterWindings | None = None
         if geometry.is_hypercubic and bricks.takes(cells, replicas):
-            kernels = bricks.OF_BONDS if self._of_bonds else bricks.OF_SITES
-            self._clusters = bricks.BrickClusters(self._replicas, kernels)
+            tasks = bricks.OF_BONDS if self._of_bonds else bricks.OF_SITES
+            self._clusters = bricks.BrickClusters(self._replicas, tasks)
 
     def check_measured(self) -> None:
         """Raise ValueError if the links over the ends of axes are too many."""

@@ -318,8 +318,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         state.next[...] = state.now
         engine.sweep(state.next, number, self._temperatures())
         if houdayer:
-            drawn, pairs = (self.seed, self.first_replica, number), self._pairs("houdayer=True")
-            move_clusters(engine, self.lattice, state.next, pairs, drawn)
+            pairs = self._pairs("houdayer=True")
+            move_clusters(engine, self._replicas_of, state.next, pairs, number)
         state.take_next(number)
 
     def _temperatures(self) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache, lru_cache
-from itertools import chain
+from collections.abc import Mapping
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -24,22 +23,45 @@ FILE, WINDINGS_FILE = "cuda/models/bricks.cuh", "cuda/models/brick_windings.cuh"
 LEAST_ROW = 8
 
 
-class Kernels(NamedTuple):
-    """The kernels of a file that read configurations and sum up sizes.
+def tasks_of(file: str, words: str | None, sums: str, flips: bool = False) -> dict[str, Templates]:
+    """Return the kernels of a file for each task of `BrickClusters`, for the kind of a plan.
 
-    A configuration is `words`, a name of ``Words``, or None where cells have bonds; `sums` is a C++
-    type. If it `flips`, clusters get new states or labels.
+    They read configurations of `words`, a name of ``Words``, or bonds of cells where that is None,
+    and sum sizes up as `sums`, a type of C++. If it `flips`, clusters get new states or labels.
     """
+    by_words = words is not None
+    kinds = {
+        kind: (axes, kind)
+        for axes in ((1,) if by_words else (1, 3))
+        for kind in tiled_bricks.GIVEN[axes]
+    }
+    tiles = "{kind[1].tiles}, {kind[1].label}"
+    joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{sums}"
+    link = f"link_words<{tiles}, conncomp::Words::{words}>"
+    tasks: dict[str, tuple[str, ...]] = {
+        "find": (
+            link if by_words else f"link_cells<{tiles}>",
+            f"label_tiles<{joined}>",
+            f"join_links<{joined}>",
+        ),
+        "measure": (f"measure_tiles<{summed}>", f"join_sizes<{tiles}>", f"sum_sizes<{summed}>"),
+    }
+    if flips:
+        tasks["flip"] = "toss_coins<>", f"flip_bricks<{tiles}, {{kind[0]}}>"
+    if by_words:  # sites of cells are labelled as a graph's
+        if flips:
+            tasks["label"] = (f"write_labels<{{kind[1].links}}, false, {tiles}>",)
+        leaving = f"join_links<{joined}, conncomp::Leaving::kWithinArray>"
+        tasks["windings"] = leaving, f"unite_seams_of_bricks<{tiles}>", f"join_seams<{tiles}>"
+    return {
+        task: Templates(WINDINGS_FILE if task == "windings" else file, *names, kind=kinds)
+        for task, names in tasks.items()
+    }
 
-    file: str
-    words: str | None
-    sums: str
-    flips: bool = False
 
-
-OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
+OF_SPINS = tasks_of(FILE, "kBonds", "SizeSums", flips=True)
 DRAW = Templates("cuda/models/percolation.cuh", "draw_configurations")
-OF_SITES, OF_BONDS = (Kernels(DRAW.file, of, "PercolationSums") for of in ("kSites", "kBonds"))
+OF_SITES, OF_BONDS = (tasks_of(DRAW.file, of, "PercolationSums") for of in ("kSites", "kBonds"))
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
@@ -60,13 +82,13 @@ class BrickClusters:
     def __init__(
         self,
         replicas: Replicas,
-        kernels: Kernels = OF_SPINS,
+        tasks: Mapping[str, Templates] = OF_SPINS,
         *,
         workspace: Workspace | None = None,
         described: tuple[Geometry, Links] | None = None,
         beside: tuple[np.void, ...] = (),
     ) -> None:
-        self._replicas, self._tasks = replicas, _tasks(kernels)
+        self._replicas, self._tasks = replicas, tasks
         self._workspace, self._beside = workspace or Workspace(), beside
         described = described or _described(replicas.lattice, replicas.count)
         # Sizes need to know where roots of tiles are, as numbers of components do.
@@ -76,12 +98,7 @@ class BrickClusters:
         )
 
     def find(
-        self,
-        bonds: DeviceArray,
-        records: np.void,
-        *,
-        sizes: bool = True,
-        windings: ClusterWindings | None = None,
+        self, bonds: Any, records: Any, sizes: bool = True, windings: ClusterWindings | None = None
     ) -> _Components:
         """Find the clusters of `bonds`, as ``activate_bonds`` writes them, or what kernels read.
 
@@ -100,7 +117,6 @@ class BrickClusters:
         memory = self._workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
         table = memory.struct
         entries, coins, size = memory["entries"], memory["coins"], memory["size"]
-        components = _Components(entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.grid(plan.bricks, tiled_bricks.LINK_THREADS)
         link, label, join = self._load("find")
@@ -113,13 +129,15 @@ class BrickClusters:
             measure, join_sizes, sum_sizes = self._load("measure")
             launch(measure, tile, *measured, shared=size_bytes)
         if windings is not None:
-            self._join_winding(plan, bonds, components, windings, records)
-        elif plan.joins:
+            join, _, _ = self._load("windings")
+        if windings is not None or plan.joins:
             launch(join, plan.by_border, tiles, *plan.border, bonds, entries, table)
+        if windings is not None:
+            self._record_windings(windings, records, entries, table)
         if sizes:
             launch(join_sizes, by_brick, tiles, entries, table, size)
             launch(sum_sizes, tile, *measured)
-        return components
+        return _Components(entries, coins, table)
 
     def modules(self, measures: bool) -> list[Module]:
         """Return the modules that `find`, with or without sizes, and `flip` load."""
@@ -130,20 +148,14 @@ class BrickClusters:
         # They are compiled together when the task's turn comes.
         return self._tasks[task].load(self._replicas.gpu, self._plan.kind)
 
-    def _join_winding(
-        self,
-        plan: tiled_bricks.Plan,
-        bonds: DeviceArray,
-        components: _Components,
-        tables: ClusterWindings,
-        records: np.void,
+    def _record_windings(
+        self, tables: ClusterWindings, records: np.void, entries: DeviceArray, table: np.void
     ) -> None:
-        """Join tiles, and record windings before what is linked over the ends of axes is joined."""
-        seams, (entries, _, table) = tables.seams, components
-        within, unite, join_seams = self._load("windings")
-        of_seams = plan.tiles, seams.struct, tables.boxes, entries, table
+        """Record windings, before what is linked over the ends of axes is joined."""
+        _, unite, join_seams = self._load("windings")
+        seams = tables.seams
         by_link = self._replicas.gpu.grid(seams.links)
-        launch(within, plan.by_border, plan.tiles, *plan.border, bonds, entries, table)
+        of_seams = self._plan.tiles, seams.struct, tables.boxes, entries, table
         tables.record(records, lambda windings: launch(unite, by_link, *of_seams, windings))
         launch(join_seams, by_link, *of_seams)
 
@@ -193,48 +205,3 @@ def packed_geometry(lattice: Lattice, replicas: int, neighbourhood: Neighbourhoo
     shape = replicas, *lattice.shape
     strides = tuple(prod(shape[k + 1 :]) for k in range(len(shape)))
     return geometry_of(shape, strides, 1, neighbourhood, 1)
-
-
-@cache
-def _tasks(of: Kernels) -> dict[str, Templates]:
-    """Return the kernels of each task, for the kind of a plan."""
-    by_words = of.words is not None
-    kinds = {
-        kind: (axes, kind)
-        for axes in ((1,) if by_words else (1, 3))
-        for kind in tiled_bricks.GIVEN[axes]
-    }
-    tiles = "{kind[1].tiles}, {kind[1].label}"
-    joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{of.sums}"
-    words = f"link_words<{tiles}, conncomp::Words::{of.words}>"
-    tasks: dict[str, tuple[str, ...]] = {
-        "find": (
-            words if by_words else f"link_cells<{tiles}>",
-            f"label_tiles<{joined}>",
-            f"join_links<{joined}>",
-        ),
-        "measure": (f"measure_tiles<{summed}>", f"join_sizes<{tiles}>", f"sum_sizes<{summed}>"),
-    }
-    if of.flips:
-        tasks["flip"] = "toss_coins<>", f"flip_bricks<{tiles}, {{kind[0]}}>"
-    if by_words:  # sites of cells are labelled as a graph's
-        if of.flips:
-            tasks["label"] = (f"write_labels<{{kind[1].links}}, false, {tiles}>",)
-        leaving = f"join_links<{joined}, conncomp::Leaving::kWithinArray>"
-        tasks["windings"] = leaving, f"unite_seams_of_bricks<{tiles}>", f"join_seams<{tiles}>"
-    return {
-        task: Templates(WINDINGS_FILE if task == "windings" else of.file, *names, kind=kinds)
-        for task, names in tasks.items()
-    }
-
-
-def modules_of(of: Kernels) -> Iterator[Module]:
-    """Yield every module that `BrickClusters` can load for its kernels."""
-    return chain.from_iterable(task.modules() for task in _tasks(of).values())
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module for spins and percolation."""
-    yield from DRAW.modules()
-    for kernels in (OF_SPINS, OF_SITES, OF_BONDS):
-        yield from modules_of(kernels)

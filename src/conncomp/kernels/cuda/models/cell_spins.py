@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,7 @@ from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.cuda.launcher import (
     WARP,
     Gpu,
-    Module,
     Templates,
-    every,
     launch,
 )
 from conncomp.kernels.cuda.models import bricks
@@ -42,9 +39,8 @@ _LABEL = Templates(
 )
 _SIZES = Templates(FILE, "add_cell_sizes", "sum_cell_sizes", indices="index")
 _FLIP = Templates(FILE, "flip_cells", index=INDEX_TYPES, one=_FLAGS)
-_modules = every(_DRAW, _LABEL, _SIZES, _FLIP)
 
-OF_CELLS = bricks.Kernels("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
+OF_CELLS = bricks.tasks_of("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
 MOST_AXES, MOST_STEPS = 3, 13
 
 # ``KindsOfSteps`` of ``cell_bricks.cuh``.
@@ -61,7 +57,7 @@ class CellEngine(GpuSpins):
         self._tiles = -(-rows.rows // TILE_ROWS) * rows.columns
         self._words_blocks = -(-rows.words // (THREADS // WARP))
         self._size_workspace = Workspace()
-        self._bricks = _bricks(self.replicas, cells) if takes(cells, count) else None
+        self._bricks = _bricks_of(self.replicas, cells)
         words, sites = count * cells.words * BITS.itemsize, count * cells.sites
         if self._bricks is None:
             wanted = 2 * sites * self._index.itemsize + (1 + kinds) * words
@@ -117,22 +113,20 @@ class CellEngine(GpuSpins):
         replicas.launch(flip, number, words, runs, parent, new, over=by_warp)
 
 
-def takes(cells: CellLattice, replicas: int) -> bool:
-    """Whether bonds of all kinds are steps to neighbours, and lattices fill tiles well enough."""
+def _bricks_of(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters | None:
+    """Return clusters by bricks, if bonds are steps to neighbours, and tiles are filled well."""
     rows = cells.of_sites
     if not 2 <= rows.ndim <= MOST_AXES or 1 in rows.shape or rows.shape[-1] < bricks.LEAST_ROW:
-        return False
+        return None
     if any(abs(kind.shift) > 1 for kind in cells.kinds):
-        return False
-    return tiled_bricks.can_label(*_described(cells, replicas))
-
-
-def _bricks(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters:
-    """Return the clusters of lattices that `takes` takes."""
+        return None
+    described = _described(cells, replicas.count)
+    if not tiled_bricks.can_label(*described):
+        return None
     of_steps = np.full((1, MOST_STEPS), -1, np.int32)
     for number, kind in enumerate(cells.kinds):
         of_steps[0, _code(_backward(kind))] = number
-    described, beside = _described(cells, replicas.count), (of_steps.view(_KINDS)[0, 0],)
+    beside = (of_steps.view(_KINDS)[0, 0],)
     return bricks.BrickClusters(replicas, OF_CELLS, described=described, beside=beside)
 
 
@@ -154,9 +148,3 @@ def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
             structure[tuple(sign * move + 1 for move in _backward(kind))] = True
     neighbourhood = Neighbourhood(None, structure.tobytes(), rows.periodic)
     return bricks.packed_geometry(rows, replicas, neighbourhood), bonds_of_axes(0)
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that `CellEngine` can load."""
-    yield from _modules()
-    yield from bricks.modules_of(OF_CELLS)

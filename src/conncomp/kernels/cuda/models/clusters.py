@@ -43,16 +43,14 @@ FillLabels = Callable[[Image, DeviceArray, Workspace], object]
 class ClusterFinder(ABC):
     """A way to find the clusters of bonds and to flip them.
 
-    The first finder of a list that takes an update makes it.
+    The first finder of a list that takes an update makes it. An update needs `memory`, in bytes,
+    about, besides spins and bonds; after it none of the workspace is needed.
     """
 
-    def __init__(self, replicas: Replicas) -> None:
-        self._replicas, self._closes = replicas, any(replicas.lattice.periodic)
-
-    @property
-    @abstractmethod
-    def memory(self) -> int:
-        """The bytes that an update needs but for spins and bonds, about."""
+    def __init__(self, replicas: Replicas, memory: int, workspace: Workspace | None = None) -> None:
+        self._replicas, self.memory = replicas, memory
+        self._workspace = workspace or Workspace()
+        self._closes = any(replicas.lattice.periodic)
 
     @abstractmethod
     def takes(self, flips: Flips) -> bool:
@@ -74,10 +72,6 @@ class ClusterFinder(ABC):
 class _FlippedByLabels(ClusterFinder):
     """A finder that flips clusters, all or those of chosen sites, by the label of each site."""
 
-    def __init__(self, replicas: Replicas) -> None:
-        super().__init__(replicas)
-        self._bits = Workspace()
-
     @cached_property
     def _windings(self) -> ClusterWindings:
         return ClusterWindings(self._replicas, WINDING_AXES)
@@ -92,7 +86,7 @@ class _FlippedByLabels(ClusterFinder):
             flips.watch(labels)
         if chosen is not None:
             words = -(-replicas.lattice.sites // WORD)
-            (bits,) = self._bits.take(gpu, (words * replicas.count, CHOSEN))
+            (bits,) = self._workspace.take(gpu, (words * replicas.count, CHOSEN))
             bits[...] = 0
             address = gpu.address(bits)
         choice = choice_of(chosen, address, words)
@@ -119,14 +113,9 @@ class BrickFinder(_FlippedByLabels):
     """Finds clusters as components of bricks; `only_windings`, in updates that measure these."""
 
     def __init__(self, replicas: Replicas, workspace: Workspace, only_windings: bool) -> None:
-        super().__init__(replicas)
+        super().__init__(replicas, bricks.memory(replicas))
         self._clusters = bricks.BrickClusters(replicas, workspace=workspace)
         self._only_windings = only_windings
-
-    @property
-    def memory(self) -> int:
-        """The bytes that an update needs but for spins and bonds, about."""
-        return bricks.memory(self._replicas)
 
     def takes(self, flips: Flips) -> bool:
         """Whether windings are measured, or not only they are for bricks."""
@@ -158,16 +147,11 @@ class LabelFinder(_FlippedByLabels):
     """
 
     def __init__(self, replicas: Replicas, fill: FillLabels, by_parents: bool = False) -> None:
-        super().__init__(replicas)
+        self._sites = replicas.count * replicas.lattice.sites
+        super().__init__(replicas, self._sites * (1 + replicas.index.itemsize))
         self._fill, self._by_parents = fill, by_parents
         self._links = bonds_of_axes(replicas.lattice.ndim)
-        self._sites = replicas.count * replicas.lattice.sites
         self._memory: defaultdict[str, Workspace] = defaultdict(Workspace)  # by what is in there
-
-    @property
-    def memory(self) -> int:
-        """The bytes that an update needs but for spins, bonds and what the algorithm takes."""
-        return self._sites * (1 + self._replicas.index.itemsize)
 
     def takes(self, flips: Flips) -> bool:
         """Return True: it takes all updates."""

@@ -28,8 +28,8 @@ THREADS = 128
 BLOCKS_OF_MULTIPROCESSOR = 64
 
 REPLICAS = Struct(
-    "Replicas",
-    *(("lattice", LATTICE), ("axes parts", "i4"), ("first", "i8"), ("seed", "u8"), ("step", "u4")),
+    *("Replicas", ("lattice", LATTICE)),
+    *(("axes parts", "i4"), ("first", "i8"), ("seed", "u8"), ("step", "u4")),
 )
 RECORDS = Struct("Records", "record", ("length", "i8"))
 
@@ -146,19 +146,15 @@ class Sweeps(ABC):
         Bonds are drawn by `strengths`. For the records of `flips` see `of_updates`.
         """
         struct = self._replicas.struct(numbers.start, self._parts)
-        updates = self._updates(flips, of_updates(numbers, flips.record, every, before))
+        updates = of_updates(numbers, flips.record, every, before)
         self._arrived[...] = 0
         self._launch(struct, updates, strengths, spins, flips)
 
-    def _updates(self, flips: Flips, counted: dict[str, int]) -> np.void:
-        """Return ``Updates``, of the values of `OF_UPDATES`."""
-        return UPDATES.pack(counted)
-
     @abstractmethod
     def _launch(
-        self, replicas: np.void, updates: np.void, strengths: Any, spins: Any, flips: Flips
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
     ) -> None:
-        """Launch the kernel, given ``Replicas`` and ``Updates``."""
+        """Launch the kernel, given ``Replicas`` and the values of `OF_UPDATES`."""
 
 
 class GpuSpins(ABC):
@@ -177,7 +173,7 @@ class GpuSpins(ABC):
         self._bonds, self._workspace = bonds or replicas.bonds, Workspace()
         self._kernels = {kernel.name: kernel for kernel in kernels}
 
-    def _launch(self, name: str, over: Over, number: int, *arguments: Any) -> None:
+    def _launch(self, name: str, number: int, *arguments: Any, over: Over = "sites") -> None:
         self.replicas.launch(self._kernels[name], number, *arguments, over=over)
 
     @cached_property

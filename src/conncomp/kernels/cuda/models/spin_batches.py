@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
-from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, records_of
+from conncomp.kernels.cuda.models.replicas import UPDATES, Replicas, Sweeps, records_of
 from conncomp.kernels.cuda.models.spin_tiles import (
     MOST_PLACES,
     box_rows,
@@ -68,9 +68,10 @@ class SpinBatches(Sweeps):
         (self._kernel,) = KERNELS.load(gpu, lattice.ndim)
 
     def _launch(
-        self, replicas: np.void, updates: np.void, strengths: Any, spins: Any, flips: Flips
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
     ) -> None:
         records = records_of(self._replicas.gpu, flips.record)
         shared = _shared(self._replicas.lattice, self._warps)
         grid, given = (self._replicas.count, self._warps * WARP), (strengths, spins, records)
-        launch(self._kernel, grid, replicas, updates, self._box, *given, shared=shared)
+        read = replicas, UPDATES.pack(updates), self._box
+        launch(self._kernel, grid, *read, *given, shared=shared)

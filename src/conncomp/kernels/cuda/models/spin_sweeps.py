@@ -10,6 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.models.replicas import (
+    UPDATES,
     Replicas,
     Sweeps,
     records_of,
@@ -113,14 +114,14 @@ class SpinSweeps(Sweeps):
         )
 
     def _launch(
-        self, replicas: np.void, updates: np.void, strengths: Any, spins: Any, flips: Flips
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
     ) -> None:
         """Launch the kernel; from the first time on that clusters are refused, in the grid."""
         gpu, count, parts = self._replicas.gpu, self._replicas.count, self._parts
         of_sites = 0 if parts == 1 else self._replicas.lattice.sites * count
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
         grid, shared = (count * parts, self._threads), self._plan.shared(self._threads)
-        read = replicas, updates, self._boxes, strengths
+        read = replicas, UPDATES.pack(updates), self._boxes, strengths
         given = *read, spins, records_of(gpu, flips.record), forest, self._arrived
         try:
             launch(self._kernel, grid, *given, shared=shared)

@@ -78,21 +78,15 @@ class TileFinder(ClusterFinder):
     """Flips all clusters of lattices that `takes` takes; afterwards needs none of the workspace."""
 
     def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
-        super().__init__(replicas)
-        self._workspace = workspace
         lattice, logs = replicas.lattice, LOGS[replicas.lattice.ndim]
         before = MOST_AXES - lattice.ndim
         along = (*(1,) * before, *_count(lattice)), (*(0,) * before, *logs)
         box = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
         self._tiles, self._words = np.array((*along, box), _TILES)[()], (1 << sum(logs)) // WARP
         self._blocks = prod(_count(lattice)) * replicas.count
-
-    @property
-    def memory(self) -> int:
-        """The bytes that an update needs but for spins and bonds."""
-        lattice, count = self._replicas.lattice, self._replicas.count
-        places = self._blocks * self._words * WARP
-        return count * lattice.sites * INDEX.itemsize + places * (PLACE_BYTES * 8 + 2) // 8
+        of_places = self._blocks * self._words * WARP * (PLACE_BYTES * 8 + 2) // 8
+        forest = replicas.count * lattice.sites * INDEX.itemsize
+        super().__init__(replicas, forest + of_places, workspace)
 
     def takes(self, flips: Flips) -> bool:
         """Whether all clusters flip, and none is measured."""

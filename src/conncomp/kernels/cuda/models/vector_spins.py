@@ -55,12 +55,13 @@ class VectorEngine(GpuSpins):
 
     def start(self, spins: DeviceArray) -> None:
         """Draw the first spins."""
-        self._launch("start_vectors", "sites", 0, spins)
+        self._launch("start_vectors", 0, spins)
 
     def count(self, spins: DeviceArray, record: DeviceArray) -> None:
         """Add what the spins tell to a record."""
         records = records_of(self.gpu, record)
-        self._launch("count_vectors", self._counting_parts, 0, self._rows, spins, records)
+        over = self._counting_parts
+        self._launch("count_vectors", 0, self._rows, spins, records, over=over)
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
@@ -76,12 +77,12 @@ class VectorEngine(GpuSpins):
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
         self._embedded.flip(bonds, before, reflected, number, flips._replace(watch=watch))
         reflections = self._rows_apart, spins, reflected, new
-        self._launch("reflect_vectors", "sites", number, *reflections)
+        self._launch("reflect_vectors", number, *reflections)
 
     def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update as words, and count them into a record, if any."""
         drawn = strengths, self._negative, bonds, records_of(self.gpu, record)
-        self._launch("draw_vector_bonds", "sites", number, self._rows, spins, *drawn)
+        self._launch("draw_vector_bonds", number, self._rows, spins, *drawn)
 
     def _project(
         self, spins: DeviceArray, number: int, record: DeviceArray, labels: DeviceArray

@@ -67,15 +67,8 @@ class VectorSweeps(Sweeps):
         """Return True: they reflect each cluster by a coin, or that of one site, and measure."""
         return True
 
-    def _updates(self, flips: Flips, counted: dict[str, int]) -> np.void:
-        """Return ``VectorUpdates``."""
-        same = {"chunk": self._chunk, "negative": self._negative}
-        clusters = flips.clusters and flips.record is not None
-        which = {"one": flips.chosen is not None, "clusters": clusters}
-        return UPDATES.pack({**counted, **same, **which})
-
     def _launch(
-        self, replicas: np.void, updates: np.void, strengths: Any, spins: Any, flips: Flips
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
     ) -> None:
         """Launch the kernel; each replica's strength is a ``BondStrength``."""
         gpu, lattice, count = self._replicas.gpu, self._replicas.lattice, self._replicas.count
@@ -92,5 +85,8 @@ class VectorSweeps(Sweeps):
         of_axes = _BYTES_OF_AXIS * lattice.ndim
         shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
         grid, records = (count * self._parts, THREADS), records_of(gpu, flips.record)
+        same = {"chunk": self._chunk, "negative": self._negative}
+        which = {"one": flips.chosen is not None, "clusters": clusters}
+        read = replicas, UPDATES.pack({**updates, **same, **which}), strengths
         written = spins, memory, records, self._arrived
-        launch(self._kernel, grid, replicas, updates, strengths, *written, shared=shared)
+        launch(self._kernel, grid, *read, *written, shared=shared)

@@ -60,14 +60,9 @@ class WaveFrontEngine(WordSpins):
         seeds, owners = tiles * replicas.count, lattice.sites * replicas.count
         room = gpu.free_memory() // SHARE // (lattice.sites * index.itemsize)
         blocks = max(1, min(seeds, gpu.multiprocessors * MOST_BLOCKS, room))
-        fields: Fields = {
-            "owner": (owners, index),
-            "above": (seeds, index),
-            "lowest": (seeds, index),
-            "queue": (blocks * lattice.sites, index),
-            "seeds": seeds,
-            "owners": owners,
-        }
+        by_seed, queue = (seeds, index), (blocks * lattice.sites, index)
+        parts = {"owner": (owners, index), "above": by_seed, "lowest": by_seed, "queue": queue}
+        fields: Fields = {**parts, "seeds": seeds, "owners": owners}
         growths = self._workspace.take_struct(gpu, GROWTHS, fields).struct
         reset, grow, settle, flip = KERNELS.load(gpu, index)
         struct, grid = replicas.struct(number), (blocks, threads_of_block(gpu, seeds))
