@@ -19,7 +19,6 @@ class FieldEngine:
     """Steps of the fields of replicas; coefficients are those of ``core/cahn_hilliard.h``."""
 
     xp: Any = np
-    workspace = None
 
     def __init__(
         self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
@@ -45,7 +44,7 @@ class FieldEngine:
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""
-        count_domains(np, self._lattice, above(threshold, field), self.workspace, records)
+        count_domains(np, self._lattice, above(threshold, field), None, records)
 
     def labels(
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any

@@ -302,8 +302,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        made = self.lattice, self.dtype, self._coefficients()
-        self._state.made = self._new_engine(_engine_on(self.device), *made)
+        engine, by = _engine_on(self.device), self._coefficients()
+        self._state.made = self._new_engine(engine, self.lattice, self.dtype, by)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:

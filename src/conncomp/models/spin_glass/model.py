@@ -299,8 +299,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        made = self._replicas_of, self.update, self._acting
-        self._state.made = self._new_engine(_engine_on(self.device), *made)
+        engine = _engine_on(self.device)
+        self._state.made = self._new_engine(engine, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)

@@ -1,4 +1,4 @@
-"""Two replicas of one sample at one temperature: how they overlap, and Houdayer's moves."""
+"""Pairs of replicas of one sample at one temperature: their overlaps, and Houdayer's moves."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def differences(
 
 @dataclass(frozen=True)
 class Overlaps:
-    """How pairs of replicas overlap, q_i = s_i s_i' at site i: `SpinGlass.overlaps` makes it.
+    """The overlaps of pairs of replicas, q_i = s_i s_i' at site i: `SpinGlass.overlaps` makes it.
 
     Attributes
     ----------

@@ -126,7 +126,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     @property
     def _components(self) -> int:
-        """How many numbers a vector has."""
+        """The number of components of a vector."""
         return self._edge_kind.components
 
     def _held_spins(self) -> tuple[Any, SpinKind, Lattice]:

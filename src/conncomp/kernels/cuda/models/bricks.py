@@ -76,7 +76,8 @@ class BrickClusters:
     """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
     The `described` neighbours of sites are by default those along axes. The kernel that links takes
-    the structs `beside` after configurations. After an update none of the `workspace` is needed.
+    the structs `beside` after configurations. An update needs about `memory`, in bytes, but for
+    spins and bonds; after it none of the `workspace` is needed.
     """
 
     def __init__(
@@ -91,6 +92,8 @@ class BrickClusters:
         self._replicas, self._tasks = replicas, tasks
         self._workspace, self._beside = workspace or Workspace(), beside
         described = described or _described(replicas.lattice, replicas.count)
+        bits = 3 + replicas.lattice.ndim + tiled_bricks.FIRST_DIGITS
+        self.memory = replicas.sites * replicas.index.itemsize + replicas.sites // 8 * bits
         # Sizes need to know where roots of tiles are, as numbers of components do.
         self._plan, self._plan_of_sizes = (
             tiled_bricks.plan_of(*described, replicas.index, replicas.gpu.multiprocessors, of_sizes)
@@ -106,7 +109,7 @@ class BrickClusters:
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan_of_sizes if sizes else self._plan
-        sites = lattice.sites * self._replicas.count
+        sites = self._replicas.sites
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         beside: dict[str, Part] = {
             **plan.by_word,
@@ -185,13 +188,6 @@ class _Components(NamedTuple):
     entries: Any
     coins: Any
     table: Any
-
-
-def memory(replicas: Replicas) -> int:
-    """Return how many bytes an update takes but for spins and bonds, about."""
-    sites = replicas.lattice.sites * replicas.count
-    bits = 3 + replicas.lattice.ndim + tiled_bricks.FIRST_DIGITS
-    return sites * replicas.index.itemsize + sites // 8 * bits
 
 
 @lru_cache(maxsize=64)

@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import (
-    DeviceArray,
-    Gpu,
-    Templates,
-    ctype,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Templates, ctype, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas, check_room, records_of
 from conncomp.kernels.cuda.structs import Struct

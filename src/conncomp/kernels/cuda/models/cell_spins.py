@@ -10,12 +10,7 @@ from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cells import CellLattice, Kind
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry
-from conncomp.kernels.cuda.launcher import (
-    WARP,
-    Gpu,
-    Templates,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import (
     THREADS,
@@ -62,11 +57,7 @@ class CellEngine(GpuSpins):
         if self._bricks is None:
             wanted = 2 * sites * self._index.itemsize + (1 + kinds) * words
         else:
-            wanted = (
-                bricks.memory(self.replicas)
-                + kinds * words
-                + max(0, kinds - cells.ndim) * sites // 8
-            )
+            wanted = self._bricks.memory + kinds * words + max(0, kinds - cells.ndim) * sites // 8
         check_room(gpu, f"{count} lattices of shape={cells.shape}", wanted + 2 * words)
 
     def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
@@ -125,7 +116,8 @@ def _bricks_of(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters |
         return None
     of_steps = np.full((1, MOST_STEPS), -1, np.int32)
     for number, kind in enumerate(cells.kinds):
-        of_steps[0, _code(_backward(kind))] = number
+        code = sum((move + 1) * 3**k for k, move in enumerate(reversed(_backward(kind))))
+        of_steps[0, code] = number
     beside = (of_steps.view(_KINDS)[0, 0],)
     return bricks.BrickClusters(replicas, OF_CELLS, described=described, beside=beside)
 
@@ -133,10 +125,6 @@ def _bricks_of(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters |
 def _backward(kind: Kind) -> Step:
     """Return the step from a site to the one before that a bond of a kind leads to."""
     return (*kind.step, kind.shift) if any(kind.step) else (*kind.step, -kind.shift)
-
-
-def _code(step: Step) -> int:
-    return sum((move + 1) * 3**k for k, move in enumerate(reversed(step)))
 
 
 def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:

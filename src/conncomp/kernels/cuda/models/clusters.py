@@ -32,7 +32,7 @@ CHOOSE, CLEAR, MEASURE, SUM = (
 )
 SPREAD = Templates(FILE, "spread_bonds")
 FLIP = Templates(FILE, "flip_clusters<{index}, {settled}>", settled=(False, True), indices="index")
-CHOSEN, WORD = np.dtype("u4"), 32
+BYTE, CHOSEN, WORD = np.dtype("u1"), np.dtype("u4"), 32
 CHOICE = Struct("Choice", "chosen", ("words", "i8"), ("p_flip", "u8"), ("always", "?"))
 _CHOICE_TILES = layout(("length", ("i8", MOST_AXES)))
 
@@ -113,9 +113,9 @@ class BrickFinder(_FlippedByLabels):
     """Finds clusters as components of bricks; `only_windings`, in updates that measure these."""
 
     def __init__(self, replicas: Replicas, workspace: Workspace, only_windings: bool) -> None:
-        super().__init__(replicas, bricks.memory(replicas))
         self._clusters = bricks.BrickClusters(replicas, workspace=workspace)
         self._only_windings = only_windings
+        super().__init__(replicas, self._clusters.memory)
 
     def takes(self, flips: Flips) -> bool:
         """Whether windings are measured, or not only they are for bricks."""
@@ -147,8 +147,7 @@ class LabelFinder(_FlippedByLabels):
     """
 
     def __init__(self, replicas: Replicas, fill: FillLabels, by_parents: bool = False) -> None:
-        self._sites = replicas.count * replicas.lattice.sites
-        super().__init__(replicas, self._sites * (1 + replicas.index.itemsize))
+        super().__init__(replicas, replicas.sites * (1 + replicas.index.itemsize))
         self._fill, self._by_parents = fill, by_parents
         self._links = bonds_of_axes(replicas.lattice.ndim)
         self._memory: defaultdict[str, Workspace] = defaultdict(Workspace)  # by what is in there
@@ -180,8 +179,8 @@ class LabelFinder(_FlippedByLabels):
         return Image(of_items, self._links, neighbourhood, batch_axes=1)
 
     def _sites_and_labels(self) -> Any:
-        parts = (self._sites, np.dtype("u1")), (self._sites, self._replicas.index)
-        return self._memory["labels"].take(self._replicas.gpu, *parts)
+        sites, index = self._replicas.sites, self._replicas.index
+        return self._memory["labels"].take(self._replicas.gpu, (sites, BYTE), (sites, index))
 
     def _label(self, bonds: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
         """Return labels of clusters; where not `settled`, parents, which lead to them."""
@@ -211,7 +210,7 @@ class LabelFinder(_FlippedByLabels):
     def _measure(self, labels: DeviceArray, records: np.void) -> None:
         """Add the sizes of clusters to records."""
         replicas, gpu, index = self._replicas, self._replicas.gpu, self._replicas.index
-        (size,) = self._memory["sizes"].take(gpu, (self._sites, index))
+        (size,) = self._memory["sizes"].take(gpu, (replicas.sites, index))
         replicas.launch(CLEAR.one(gpu, index), 0, size, over="sites")
         replicas.launch(MEASURE.one(gpu, index), 0, labels, size, over="sites")
         replicas.launch(SUM.one(gpu, index), 0, size, records, over="sites")

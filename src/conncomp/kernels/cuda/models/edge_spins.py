@@ -38,7 +38,7 @@ CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
 class EdgeEngine(GpuSpins):
-    """Replicas of one graph; by a table of logarithms, and what gives the `Classes` of sites."""
+    """Replicas of one graph; by a table of logarithms; `classes` returns the `Classes` of sites."""
 
     rules = RULES
 
@@ -71,7 +71,7 @@ class EdgeEngine(GpuSpins):
             super().start(spins)
 
     def count(self, spins: Any, record: Any) -> None:
-        """Count what the spins tell."""
+        """Count the spins into a record."""
         records = records_of(self.gpu, record)
         if self._kind.components:
             self._launch("count_edge_vectors", 0, self._bonds_struct, spins, records)
@@ -103,11 +103,11 @@ class EdgeEngine(GpuSpins):
             self._held_arcs = self._on_gpu((*classes.arcs, classes.order))
         first, to, coupling, order = self._held_arcs
         arcs = ARCS.of(gpu, begin=first, to=to, coupling=coupling)
-        by_rule = self._drawn(strengths), arcs, np.int32(RULES.index(rule))
+        drawn, which = self._drawn(strengths), np.int32(RULES.index(rule))
         for begin, end in pairwise(classes.bounds):
             vertices = gpu.address(order) + begin * INDEX.itemsize
             together = CLASS.pack({"vertices": vertices, "count": end - begin})
-            self._launch("offer_edges", number, *by_rule, together, new)
+            self._launch("offer_edges", number, drawn, arcs, which, together, new)
 
     def _draw(self, spins: Any, number: int, strengths: Any, active: Any, record: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
@@ -126,9 +126,8 @@ class EdgeEngine(GpuSpins):
 
     def _drawn(self, strengths: Any) -> np.void:
         """Return ``DrawnEdges``, with a temperature of each replica or None."""
-        logarithm = self.gpu.address(self._logarithm)
-        given = {"bonds": self._bonds_struct, "logarithm": logarithm}
-        return DRAWN.of(self.gpu, temperatures=strengths, **given)
+        bonds, logarithm = self._bonds_struct, self.gpu.address(self._logarithm)
+        return DRAWN.of(self.gpu, bonds=bonds, temperatures=strengths, logarithm=logarithm)
 
     def _on_gpu(self, arrays: tuple[Any, ...]) -> list[Any]:
         return [None if array is None else self.xp.asarray(array) for array in arrays]

@@ -68,14 +68,16 @@ class Replicas:
     """Lattices of one shape, and their random numbers: of a seed, from a number on.
 
     A replica has planes of `bonds` for so many `axes`, by default the lattice's. Kernels that go
-    through words, a thread each, have the `grid`. An `index` holds the numbers of the sites of all.
+    through words, a thread each, have the `grid`. All have so many `sites`, with numbers of a type
+    `index`.
     """
 
     def __init__(self, gpu: Gpu, drawn: Drawn, lattice: Lattice, axes: int | None = None) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, drawn.replicas
         count, axes = drawn.replicas, axes or lattice.ndim
         self.bonds = lattice.words_of(count, axes)
-        self.index = INDEX_TYPES[lattice.sites * count >= 1 << 31]
+        self.sites = count * lattice.sites
+        self.index = INDEX_TYPES[self.sites >= 1 << 31]
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
 
         def parts(threads: int, most: int) -> int:
@@ -92,32 +94,20 @@ class Replicas:
         self.grid = self.count * self._parts["words"], THREADS
 
     def struct(self, number: int, over: Over = "words") -> np.void:
-        """Return ``Replicas`` for an update, of a kernel over that."""
+        """Return ``Replicas`` for an update, for a kernel that goes over words or what it says."""
         parts = over if isinstance(over, int) else self._parts[over]
         return REPLICAS.pack({**self._fields, "parts": parts, "step": number})
 
     def launch(self, kernel: Kernel, number: int, *arguments: Any, over: Over = "words") -> None:
-        """Launch a kernel over that, on ``Replicas`` for an update and the other arguments."""
+        """Launch a kernel on ``Replicas`` for an update, and the other arguments."""
         parts = over if isinstance(over, int) else self._parts[over]
         launch(kernel, (self.count * parts, THREADS), self.struct(number, parts), *arguments)
-
-
-def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
-    """Return the values of `OF_UPDATES`, of updates that one launch makes.
-
-    Each `every`-th of these `numbers` adds to records, of shape (rows, replicas, fields), a row
-    each. The first row is of the last update that measured, if updates have been made `before`
-    these since.
-    """
-    stride = 0 if records is None else records[:1].size
-    often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
-    return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
 
 
 def starting_together(gpu: Gpu, kernel: Kernel, parts: int) -> Kernel:
     """Return a kernel whose blocks, if there are `parts` of a replica, wait for each other.
 
-    Whatever other streams do, they start together.
+    They start together, whatever other streams do.
     """
     return kernel if parts == 1 else gpu.together(kernel)
 
@@ -143,10 +133,14 @@ class Sweeps(ABC):
     ) -> None:
         """Make updates of these numbers, at most `most_updates`, where spins are.
 
-        Bonds are drawn by `strengths`. For the records of `flips` see `of_updates`.
+        Bonds are drawn by `strengths`. Each `every`-th update adds to a row of the records of
+        `flips`, (rows, replicas, fields). The first row is of the last update that measured, if
+        updates have been made `before` these since.
         """
+        stride = 0 if flips.record is None else flips.record[:1].size
+        often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
+        updates = {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
         struct = self._replicas.struct(numbers.start, self._parts)
-        updates = of_updates(numbers, flips.record, every, before)
         self._arrived[...] = 0
         self._launch(struct, updates, strengths, spins, flips)
 

@@ -72,6 +72,6 @@ class SpinBatches(Sweeps):
     ) -> None:
         records = records_of(self._replicas.gpu, flips.record)
         shared = _shared(self._replicas.lattice, self._warps)
-        grid, given = (self._replicas.count, self._warps * WARP), (strengths, spins, records)
-        read = replicas, UPDATES.pack(updates), self._box
-        launch(self._kernel, grid, *read, *given, shared=shared)
+        read = replicas, UPDATES.pack(updates), self._box, strengths
+        grid = self._replicas.count, self._warps * WARP
+        launch(self._kernel, grid, *read, spins, records, shared=shared)

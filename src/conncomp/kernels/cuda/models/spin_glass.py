@@ -30,14 +30,10 @@ LAUNCH = Struct(
 
 
 class GlassEngine:
-    """Sweeps of the spins of replicas by a rule of `RULES`, which their `acting` couplings say.
+    """Sweeps of spins by a rule of `RULES`, given the couplings of replicas as they act."""
 
-    `replicas` say more than `drawn`.
-    """
-
-    def __init__(
-        self, gpu: Gpu, drawn: Drawn, replicas: GlassReplicas, rule: str, acting: Any
-    ) -> None:
+    def __init__(self, gpu: Gpu, drawn: Drawn, rule: str, acting: Any) -> None:
+        replicas: GlassReplicas = acting.replicas
         lattice = replicas.lattice
         self.gpu, self.xp = gpu, gpu.xp
         wanted = sum(array.nbytes for array in acting.arrays if array is not None)

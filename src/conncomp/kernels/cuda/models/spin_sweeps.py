@@ -38,19 +38,19 @@ _BOXES = np.dtype([("extent", "i4", MOST_AXES), ("segments", "i4"), ("words", "i
 
 
 class _Plan(NamedTuple):
-    """How a lattice is cut: the extent of a box, and how many parts there are."""
+    """Parts of a lattice, each of which is in a box of this extent."""
 
     extent: tuple[int, ...]
     parts: int
 
     @property
     def segments(self) -> int:
-        """How many segments of a row a box has, at most."""
+        """The segments of rows that a box has, at most."""
         return prod(self.extent[:-1]) * -(-self.extent[-1] // WARP)
 
     @property
     def words(self) -> int:
-        """How many words a box has, at most."""
+        """The words that a box has, at most."""
         return prod(self.extent[:-1]) * -(-self.extent[-1] // WORD)
 
     def shared(self, threads: int) -> int:
@@ -118,7 +118,7 @@ class SpinSweeps(Sweeps):
     ) -> None:
         """Launch the kernel; from the first time on that clusters are refused, in the grid."""
         gpu, count, parts = self._replicas.gpu, self._replicas.count, self._parts
-        of_sites = 0 if parts == 1 else self._replicas.lattice.sites * count
+        of_sites = 0 if parts == 1 else self._replicas.sites
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
         grid, shared = (count * parts, self._threads), self._plan.shared(self._threads)
         read = replicas, UPDATES.pack(updates), self._boxes, strengths

@@ -85,8 +85,7 @@ class TileFinder(ClusterFinder):
         self._tiles, self._words = np.array((*along, box), _TILES)[()], (1 << sum(logs)) // WARP
         self._blocks = prod(_count(lattice)) * replicas.count
         of_places = self._blocks * self._words * WARP * (PLACE_BYTES * 8 + 2) // 8
-        forest = replicas.count * lattice.sites * INDEX.itemsize
-        super().__init__(replicas, forest + of_places, workspace)
+        super().__init__(replicas, replicas.sites * INDEX.itemsize + of_places, workspace)
 
     def takes(self, flips: Flips) -> bool:
         """Whether all clusters flip, and none is measured."""
@@ -100,7 +99,7 @@ class TileFinder(ClusterFinder):
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
         """Give each cluster a new state, those of update `number`, in the spins `new`."""
         gpu, replicas, lattice = self._replicas.gpu, self._replicas, self._replicas.lattice
-        words, sites = self._blocks * self._words, lattice.sites * replicas.count
+        words, sites = self._blocks * self._words, replicas.sites
         coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
         label, marks, forest, coins = self._workspace.take(
             gpu, (words * WARP, PLACE), (words, MARKS), (sites, INDEX), (coin_words, BITS)

@@ -73,7 +73,7 @@ class VectorSweeps(Sweeps):
         """Launch the kernel; each replica's strength is a ``BondStrength``."""
         gpu, lattice, count = self._replicas.gpu, self._replicas.lattice, self._replicas.count
         clusters = flips.clusters and flips.record is not None
-        sites = lattice.sites * count
+        sites = self._replicas.sites
         of_clusters = sites if clusters else 0
         parent, size, total = self._workspace.take(
             gpu, (sites, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)

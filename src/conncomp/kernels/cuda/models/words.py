@@ -88,11 +88,10 @@ class WordEngine(WordSpins):
     def __init__(
         self, replicas: Replicas, finders: Sequence[ClusterFinder], default: bool = False
     ) -> None:
-        lattice, count = replicas.lattice, replicas.count
-        bonds = count * lattice.ndim * lattice.words * BITS.itemsize
+        bonds = replicas.count * replicas.lattice.ndim * replicas.lattice.words * BITS.itemsize
         super().__init__(replicas, bonds + max(finder.memory for finder in finders))
         self._finders, self._is_default = finders, default
-        self._repeats = default and lattice.sites * count <= MOST_REPEATED_SITES
+        self._repeats = default and replicas.sites <= MOST_REPEATED_SITES
         self._recordings: dict[Hashable, Recordings] = {}  # by stream
 
     @cached_property
@@ -152,7 +151,7 @@ def default_finders(replicas: Replicas, fill: FillLabels) -> list[ClusterFinder]
     lattices, where labels of single sites are faster, only find windings.
     """
     lattice, count = replicas.lattice, replicas.count
-    is_small = lattice.sites * count <= MOST_OF_MULTIPROCESSOR * replicas.gpu.multiprocessors
+    is_small = replicas.sites <= MOST_OF_MULTIPROCESSOR * replicas.gpu.multiprocessors
     finders: list[ClusterFinder] = []
     workspace = Workspace()  # which neither tiles nor bricks need after an update
     if not is_small and spin_tiles.takes(lattice, count):

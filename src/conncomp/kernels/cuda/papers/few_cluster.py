@@ -40,9 +40,9 @@ class WaveFrontEngine(WordSpins):
     winds = True  # as errors say that updates with windings measure all clusters
 
     def __init__(self, replicas: Replicas) -> None:
-        sites, count = replicas.lattice.sites, replicas.count
         # Of the queues, that of one block at least.
-        super().__init__(replicas, (count + 1) * sites * replicas.index.itemsize)
+        sites = replicas.sites + replicas.lattice.sites
+        super().__init__(replicas, sites * replicas.index.itemsize)
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update."""
@@ -57,7 +57,7 @@ class WaveFrontEngine(WordSpins):
             self.count(words, flips.record)
         gpu, lattice, index = self.gpu, replicas.lattice, replicas.index
         tiles = prod(n // edge for n, edge in zip(lattice.shape, chosen.tile, strict=True))
-        seeds, owners = tiles * replicas.count, lattice.sites * replicas.count
+        seeds, owners = tiles * replicas.count, replicas.sites
         room = gpu.free_memory() // SHARE // (lattice.sites * index.itemsize)
         blocks = max(1, min(seeds, gpu.multiprocessors * MOST_BLOCKS, room))
         by_seed, queue = (seeds, index), (blocks * lattice.sites, index)
