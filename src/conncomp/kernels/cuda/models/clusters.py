@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -80,19 +80,18 @@ class _FlippedByLabels(ClusterFinder):
         self, labels: Any, settled: bool, spins: Any, new: Any, number: int, flips: Flips
     ) -> None:
         """Fill `new`, given labels or, where not `settled`, parents, which lead to them."""
-        replicas, chosen = self._replicas, flips.chosen
-        gpu, address, words = replicas.gpu, 0, 0
+        replicas, gpu, choice = self._replicas, self._replicas.gpu, choice_of(None)
         if flips.watch is not None:
             flips.watch(labels)
-        if chosen is not None:
+        if flips.chosen is not None:
             words = -(-replicas.lattice.sites // WORD)
             (bits,) = self._workspace.take(gpu, (words * replicas.count, CHOSEN))
             bits[...] = 0
-            address = gpu.address(bits)
-        choice = choice_of(chosen, address, words)
-        if chosen is not None:
-            choose, tiles = CHOOSE.one(gpu, replicas.index), tiles_of(chosen)
-            replicas.launch(choose, number, tiles, labels, choice)
+            tiles, choice = (
+                tiles_of(flips.chosen),
+                choice_of(flips.chosen, gpu.address(bits), words),
+            )
+            replicas.launch(CHOOSE.one(gpu, replicas.index), number, tiles, labels, choice)
         flip = FLIP.one(gpu, settled, replicas.index)
         replicas.launch(flip, number, spins, labels, choice, new, over="sites")
 
@@ -158,19 +157,24 @@ class LabelFinder(_FlippedByLabels):
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
         """Fill `new` with the spins after an update, given its active bonds as words."""
-        records = records_of(self._replicas.gpu, flips.record)
+        replicas, gpu, index = self._replicas, self._replicas.gpu, self._replicas.index
+        records = records_of(gpu, flips.record)
         if self._winds(flips):
             self._record_windings(bonds, records)
         settled = not self._by_parents or flips.clusters or flips.chosen is not None
-        labels = self._label(bonds, self._replicas.lattice.periodic, settled)
+        labels = self._label(bonds, replicas.lattice.periodic, settled)
         if flips.clusters:
-            self._measure(labels, records)
+            (size,) = self._memory["sizes"].take(gpu, (replicas.sites, index))
+            replicas.launch(CLEAR.one(gpu, index), 0, size, over="sites")
+            replicas.launch(MEASURE.one(gpu, index), 0, labels, size, over="sites")
+            replicas.launch(SUM.one(gpu, index), 0, size, records, over="sites")
         self._flip_labels(labels, settled, spins, new, number, flips)
 
     @property
     def bonds_of_sites(self) -> Any:
         """Memory for the active bonds of each site to the next ones, a byte."""
-        return self._sites_and_labels()[0]
+        replicas = self._replicas
+        return self._memory["bonds"].take(replicas.gpu, (replicas.sites, BYTE))[0]
 
     def image(self, bonds_of_sites: Any, periodic: tuple[bool, ...]) -> Image:
         """Return the sites of all replicas as an image, given the bonds of each."""
@@ -178,15 +182,12 @@ class LabelFinder(_FlippedByLabels):
         of_items = bonds_of_sites.reshape(self._replicas.count, *shape)
         return Image(of_items, self._links, neighbourhood, batch_axes=1)
 
-    def _sites_and_labels(self) -> Any:
-        sites, index = self._replicas.sites, self._replicas.index
-        return self._memory["labels"].take(self._replicas.gpu, (sites, BYTE), (sites, index))
-
     def _label(self, bonds: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
         """Return labels of clusters; where not `settled`, parents, which lead to them."""
-        gpu, (of_sites, labels) = self._replicas.gpu, self._sites_and_labels()
+        replicas, gpu, of_sites = self._replicas, self._replicas.gpu, self.bonds_of_sites
+        (labels,) = self._memory["labels"].take(gpu, (replicas.sites, replicas.index))
         if bonds is not None:
-            self._replicas.launch(SPREAD.one(gpu), 0, bonds, of_sites, over="sites")
+            replicas.launch(SPREAD.one(gpu), 0, bonds, of_sites, over="sites")
         image, workspace = self.image(of_sites, periodic), self._memory["algorithm"]
         shaped = labels.reshape(image.values.shape)
         if settled:
@@ -197,20 +198,7 @@ class LabelFinder(_FlippedByLabels):
 
     def _record_windings(self, bonds: Any, records: np.void) -> None:
         """Record windings, given bonds, from labels of the open lattices."""
-        labels = self._label(bonds, (False,) * self._replicas.lattice.ndim)
+        tables, labels = self._windings, self._label(bonds, (False,) * self._replicas.lattice.ndim)
         labels += 1  # roots are from 0 on
-        of_sites, tables = self.bonds_of_sites, self._windings
-
-        def unite(windings: Any) -> None:
-            seams, boxes, gpu = tables.seams, tables.boxes, self._replicas.gpu
-            unite_windings(gpu, of_sites, self._links, seams, boxes, labels, windings)
-
-        tables.record(records, unite)
-
-    def _measure(self, labels: DeviceArray, records: np.void) -> None:
-        """Add the sizes of clusters to records."""
-        replicas, gpu, index = self._replicas, self._replicas.gpu, self._replicas.index
-        (size,) = self._memory["sizes"].take(gpu, (replicas.sites, index))
-        replicas.launch(CLEAR.one(gpu, index), 0, size, over="sites")
-        replicas.launch(MEASURE.one(gpu, index), 0, labels, size, over="sites")
-        replicas.launch(SUM.one(gpu, index), 0, size, records, over="sites")
+        linked = self._replicas.gpu, self.bonds_of_sites, self._links
+        tables.record(records, partial(unite_windings, *linked, tables.seams, tables.boxes, labels))

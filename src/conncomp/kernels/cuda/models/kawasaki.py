@@ -55,8 +55,8 @@ class KawasakiEngine:
         in_blocks, by_blocks, self._count = KERNELS.load(gpu, KINDS.index(lattice.kind))
         waiting = starting_together(gpu, by_blocks, self._parts)
         self._exchange = in_blocks if self._in_blocks else waiting
-        first, seed = drawn.first_replica, drawn.seed
-        self._fields = {"lattice": lattice.struct, "first": first, "seed": seed}
+        numbers = {"first": drawn.first_replica, "seed": drawn.seed}
+        self._fields = {"lattice": lattice.struct, **numbers}
         self._arrived = gpu.xp.zeros(replicas, COUNTER)
 
     def sweep(

@@ -88,6 +88,5 @@ class GlassEngine:
 
     def _launch(self, kernel: Kernel, parts: int, *given: Any, groups: int = 0, **at: int) -> None:
         """Launch a kernel with `parts` blocks a group, or pair, `at` a step and a colour."""
-        place = {"step": 0, "colour": 0, **at}
-        struct = LAUNCH.pack({**self._fields, "parts": parts, **place})
+        struct = LAUNCH.pack({**self._fields, "parts": parts, "step": 0, "colour": 0, **at})
         launch(kernel, ((groups or self._groups) * parts, THREADS), struct, *given)

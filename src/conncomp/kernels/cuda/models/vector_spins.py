@@ -45,8 +45,7 @@ class VectorEngine(GpuSpins):
         half_warps = 2 * THREADS // WARP
         blocks = count * lattice.words // (ROWS * half_warps)
         large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
-        rows, rows_apart = (ROWS, ROWS_APART) if large else (1, 1)
-        self._rows, self._rows_apart = np.int32(rows), np.int32(rows_apart)
+        self._rows, self._rows_apart = map(np.int32, (ROWS, ROWS_APART) if large else (1, 1))
         parts = -(-COUNTING_BLOCKS * gpu.multiprocessors // count)
         self._counting_parts = max(1, min(parts, -(-lattice.words // half_warps)))
         self.sweeps_one = vector_sweeps.takes(gpu, lattice, count)
