@@ -12,7 +12,7 @@ from conncomp._arguments import check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import DeviceArray, Gpu
-from conncomp.kernels.cuda.models.clusters import FillLabels, LabelFinder
+from conncomp.kernels.cuda.models.clusters import LabelFinder, Labelling
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.models.vector_spins import VectorEngine
 from conncomp.kernels.cuda.models.words import WordEngine, default_finders
@@ -66,7 +66,7 @@ def _default_engine(replicas: Replicas) -> WordEngine:
     return WordEngine(replicas, default_finders(replicas, fill), default=True)
 
 
-def _filling(gpu: Gpu, algorithm: Algorithm, options: Mapping[str, Any]) -> FillLabels:
+def _filling(gpu: Gpu, algorithm: Algorithm, options: Mapping[str, Any]) -> Labelling:
     """Return a function that fills labels by an algorithm."""
 
     def fill(image: Image, labels: DeviceArray, workspace: Workspace) -> None:

@@ -95,10 +95,9 @@ class BrickClusters:
         bits = 3 + replicas.lattice.ndim + tiled_bricks.FIRST_DIGITS
         self.memory = replicas.sites * replicas.index.itemsize + replicas.sites // 8 * bits
         # Sizes need to know where roots of tiles are, as numbers of components do.
-        self._plan, self._plan_of_sizes = (
-            tiled_bricks.plan_of(*described, replicas.index, replicas.gpu.multiprocessors, of_sizes)
-            for of_sizes in (False, True)
-        )
+        kind = *described, replicas.index, replicas.gpu.multiprocessors
+        self._plan = tiled_bricks.plan_of(*kind, False)
+        self._plan_of_sizes = tiled_bricks.plan_of(*kind, True)
 
     def find(
         self, bonds: Any, records: Any, sizes: bool = True, windings: ClusterWindings | None = None

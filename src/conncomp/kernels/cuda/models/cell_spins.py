@@ -95,13 +95,12 @@ class CellEngine(GpuSpins):
         launch(label, by_tile, struct, *read, runs, parent, size, records)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
         launch(sew, by_word, cells.struct, runs, parent, count)
-        by_warp = self._words_blocks
         if flips.clusters:
             add, total = _SIZES.load(gpu, index)
-            replicas.launch(add, number, runs, parent, size, over=by_warp)
-            replicas.launch(total, number, runs, parent, size, records, over=by_warp)
+            replicas.launch(add, number, runs, parent, size, over=self._words_blocks)
+            replicas.launch(total, number, runs, parent, size, records, over=self._words_blocks)
         flip = _FLIP.one(gpu, index, flips.chosen is not None)
-        replicas.launch(flip, number, words, runs, parent, new, over=by_warp)
+        replicas.launch(flip, number, words, runs, parent, new, over=self._words_blocks)
 
 
 def _bricks_of(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters | None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
@@ -34,17 +33,17 @@ SPREAD = Templates(FILE, "spread_bonds")
 FLIP = Templates(FILE, "flip_clusters<{index}, {settled}>", settled=(False, True), indices="index")
 BYTE, CHOSEN, WORD = np.dtype("u1"), np.dtype("u4"), 32
 CHOICE = Struct("Choice", "chosen", ("words", "i8"), ("p_flip", "u8"), ("always", "?"))
-_CHOICE_TILES = layout(("length", ("i8", MOST_AXES)))
+_CHOICE_TILES = np.dtype([("length", "i8", MOST_AXES)])
 
-# Fills labels of an image, whose elements are sites with the bonds of each.
-FillLabels = Callable[[Image, DeviceArray, Workspace], object]
+# A function that fills labels of an image, whose elements are sites with the bonds of each.
+Labelling = Callable[[Image, DeviceArray, Workspace], object]
 
 
 class ClusterFinder(ABC):
     """A way to find the clusters of bonds and to flip them.
 
-    The first finder of a list that takes an update makes it. An update needs `memory`, in bytes,
-    about, besides spins and bonds; after it none of the workspace is needed.
+    The first finder of a list that takes an update makes it. An update needs about `memory`, in
+    bytes, besides spins and bonds, of a workspace of which nothing is needed afterwards.
     """
 
     def __init__(self, replicas: Replicas, memory: int, workspace: Workspace | None = None) -> None:
@@ -145,7 +144,7 @@ class LabelFinder(_FlippedByLabels):
     of each site are in `bonds_of_sites` already.
     """
 
-    def __init__(self, replicas: Replicas, fill: FillLabels, by_parents: bool = False) -> None:
+    def __init__(self, replicas: Replicas, fill: Labelling, by_parents: bool = False) -> None:
         super().__init__(replicas, replicas.sites * (1 + replicas.index.itemsize))
         self._fill, self._by_parents = fill, by_parents
         self._links = bonds_of_axes(replicas.lattice.ndim)

@@ -1,4 +1,4 @@
-"""Lattices of one shape side by side, as the kernels of this folder take them."""
+"""Lattices of one shape side by side, as the kernels of this folder take them, and engines."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 from conncomp.kernels.updates import Drawn, Flips
 
-SPINS = "cuda/models/spins.cuh"
-_START = Templates(SPINS, "start_spins")
+_START = Templates("cuda/models/spins.cuh", "start_spins")
 _RECORD = Templates(windings.FILE, "record_windings")
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
@@ -113,7 +112,7 @@ def starting_together(gpu: Gpu, kernel: Kernel, parts: int) -> Kernel:
 
 
 class Sweeps(ABC):
-    """Many updates in a launch, which blocks make, `parts` of a replica."""
+    """Many updates in one launch, whose blocks are `parts` of replicas."""
 
     most_updates = 256
 
@@ -152,10 +151,7 @@ class Sweeps(ABC):
 
 
 class GpuSpins(ABC):
-    """An engine of the spins of replicas, a `SpinEngine`, and the `bonds` that an update draws.
-
-    `_launch` takes the given kernels by name.
-    """
+    """A `SpinEngine` of replicas; `bonds` are the shape and dtype of those that an update draws."""
 
     winds, sweeps_one, counts_apart = False, False, False
     rules: tuple[str, ...] = ()
@@ -168,6 +164,7 @@ class GpuSpins(ABC):
         self._kernels = {kernel.name: kernel for kernel in kernels}
 
     def _launch(self, name: str, number: int, *arguments: Any, over: Over = "sites") -> None:
+        """Launch one of the given kernels, by name."""
         self.replicas.launch(self._kernels[name], number, *arguments, over=over)
 
     @cached_property

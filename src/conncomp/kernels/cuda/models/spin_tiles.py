@@ -75,7 +75,7 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 
 
 class TileFinder(ClusterFinder):
-    """Flips all clusters of lattices that `takes` takes; afterwards needs none of the workspace."""
+    """Flips all clusters, as parts of tiles, of lattices that `takes` takes."""
 
     def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
         lattice, logs = replicas.lattice, LOGS[replicas.lattice.ndim]

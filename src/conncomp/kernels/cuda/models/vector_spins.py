@@ -47,7 +47,7 @@ class VectorEngine(GpuSpins):
         large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
         self._rows, self._rows_apart = map(np.int32, (ROWS, ROWS_APART) if large else (1, 1))
         parts = -(-COUNTING_BLOCKS * gpu.multiprocessors // count)
-        self._counting_parts = max(1, min(parts, -(-lattice.words // half_warps)))
+        self._parts = max(1, min(parts, -(-lattice.words // half_warps)))
         self.sweeps_one = vector_sweeps.takes(gpu, lattice, count)
         if self.sweeps_one:
             self.sweeps = vector_sweeps.VectorSweeps(replicas, kind, negative)
@@ -59,8 +59,7 @@ class VectorEngine(GpuSpins):
     def count(self, spins: DeviceArray, record: DeviceArray) -> None:
         """Add what the spins tell to a record."""
         records = records_of(self.gpu, record)
-        over = self._counting_parts
-        self._launch("count_vectors", 0, self._rows, spins, records, over=over)
+        self._launch("count_vectors", 0, self._rows, spins, records, over=self._parts)
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""

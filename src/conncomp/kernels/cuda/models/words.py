@@ -11,21 +11,8 @@ import numpy as np
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.launcher import Templates
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
-from conncomp.kernels.cuda.models.clusters import (
-    BrickFinder,
-    ClusterFinder,
-    FillLabels,
-    LabelFinder,
-)
-from conncomp.kernels.cuda.models.replicas import (
-    SPINS,
-    GpuSpins,
-    Over,
-    Replicas,
-    Sweeps,
-    check_room,
-    records_of,
-)
+from conncomp.kernels.cuda.models.clusters import BrickFinder, ClusterFinder, LabelFinder, Labelling
+from conncomp.kernels.cuda.models.replicas import GpuSpins, Replicas, Sweeps, check_room, records_of
 from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.updates import Flips
@@ -36,10 +23,11 @@ MOST_REPEATED_SITES = 1 << 19
 # Sites a multiprocessor: of more, clusters are found by bricks of sites, of fewer by single ones.
 MOST_OF_MULTIPROCESSOR = 6144
 
+FILE = "cuda/models/spins.cuh"
 # Each is compiled when its turn comes.
-ACTIVATE, COUNT = Templates(SPINS, "activate_bonds"), Templates(SPINS, "count_states")
-OFFER_STATES = Templates(SPINS, "update_class")
-OFFER_FLIPS = Templates(SPINS, "offer_flips", axes=range(1, MOST_AXES + 1), whole=(False, True))
+ACTIVATE, COUNT = Templates(FILE, "activate_bonds"), Templates(FILE, "count_states")
+OFFER_STATES = Templates(FILE, "update_class")
+OFFER_FLIPS = Templates(FILE, "offer_flips", axes=range(1, MOST_AXES + 1), whole=(False, True))
 
 
 class WordSpins(GpuSpins):
@@ -60,15 +48,15 @@ class WordSpins(GpuSpins):
         """Fill `new` with the spins after a sweep of Metropolis updates."""
         lattice = self.replicas.lattice
         new[...] = words
-        over: Over = "words"
         if lattice.states > 2:
             kernel = OFFER_STATES.one(self.gpu)
         else:
             axes = [k for k, length in enumerate(lattice.shape) if length > 1]
             whole = bool(axes) and all(lattice.periodic[k] for k in axes)
-            kernel, over = OFFER_FLIPS.one(self.gpu, max(len(axes), 1), whole), "pairs"
+            kernel = OFFER_FLIPS.one(self.gpu, max(len(axes), 1), whole)
         for site_class in _classes(lattice):
-            self.replicas.launch(kernel, number, np.int32(site_class), strengths, new, over=over)
+            offered, by_word = (np.int32(site_class), strengths, new), lattice.states > 2
+            self.replicas.launch(kernel, number, *offered, over="words" if by_word else "pairs")
 
     def _draw(
         self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any, active: bool = False
@@ -144,7 +132,7 @@ class WordEngine(WordSpins):
         return bonds
 
 
-def default_finders(replicas: Replicas, fill: FillLabels) -> list[ClusterFinder]:
+def default_finders(replicas: Replicas, fill: Labelling) -> list[ClusterFinder]:
     """Return the finders of lattices, in the order of asking.
 
     Tiles flip all clusters of large lattices. Bricks measure and choose those, too, and of small
