@@ -33,7 +33,7 @@ from conncomp.kernels.cuda.grid import (
     tiled_elements,
     tiled_quads,
 )
-from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_sweeps
+from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_sweeps, words
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
@@ -48,7 +48,6 @@ from conncomp.models import (
     SpinGlass,
     parallel_tempering,
 )
-from conncomp.models.spins import cuda as spins_cuda
 from hard_graphs import HARD_GRAPHS, star
 from models.test_devices import ALIKE
 from models.test_structure import MODELS as OBSERVED
@@ -561,7 +560,7 @@ def update_by_rows(cupy):
         if len(arguments["shape"]) == 1:
             continue
         with (
-            patch.object(spins_cuda, "MOST_OF_MULTIPROCESSOR", 0),
+            patch.object(words, "MOST_OF_MULTIPROCESSOR", 0),
             patch.object(spin_tiles, "LEAST_FILLED", 0),
         ):
             models = pairs_of(Potts, **arguments)

@@ -19,8 +19,7 @@ from conncomp.kernels.cuda.grid import (
     tiled_elements,
     tiled_quads,
 )
-from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import SPINS
+from conncomp.kernels.cuda.models import bricks, words
 from nvrtc_program import checked, nvrtc, program_of, ptx_of
 from specialisations import modules_of, template_of
 
@@ -34,9 +33,9 @@ def one_of_each_template():
     """Return the last name of each template whose launches are replayed, by file."""
     chosen = {}
     of_models = (
-        (SPINS, ("activate_bonds<>",)),
-        (SPINS, ("count_states<>",)),
-        *bricks.modules_of(bricks.OF_SPINS),
+        *words.ACTIVATE.modules(),
+        *words.COUNT.modules(),
+        *chain.from_iterable(task.modules() for task in bricks.OF_SPINS.values()),
     )
     drivers = launcher, numbering, measures, blocked_afforest, boruvka, ecl, strong_components
     drivers += (

@@ -7,9 +7,9 @@ from conncomp import Graph
 from conncomp._algorithms import Task
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.kernels.cuda.graph import boruvka
+from conncomp.kernels.cuda.models import words
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.models import Potts, base
-from conncomp.models.spins import cuda as spins_engine
 from host_cuda.host_gpu import HostGpu
 
 
@@ -89,7 +89,7 @@ def test_forests(symmetric):
 def test_potts(shape, wanted, clusters, monkeypatch):
     gpu = NotingGpu()
     monkeypatch.setattr(base, "current_gpu", lambda: gpu)
-    monkeypatch.setattr(spins_engine, "MOST_OF_MULTIPROCESSOR", 150)
+    monkeypatch.setattr(words, "MOST_OF_MULTIPROCESSOR", 150)
     model = Potts(shape, q=2, beta="critical", seed=1, device="cuda")
     model.swendsen_wang(clusters=clusters)
     if clusters and wanted:

@@ -1,7 +1,7 @@
 import pytest
 
+from conncomp.kernels.cuda.models import words
 from conncomp.models import base
-from conncomp.models.spins import cuda as spins_engine
 from host_cuda.host_gpu import HostGpu
 
 try:
@@ -21,4 +21,4 @@ def gpu_without_gpu(request, monkeypatch):
     gpu = HostGpu()
     monkeypatch.setattr(base, "current_gpu", lambda: gpu)
     # So that tests have lattices on either side: clusters by sites, and by bricks of them.
-    monkeypatch.setattr(spins_engine, "MOST_OF_MULTIPROCESSOR", 150)
+    monkeypatch.setattr(words, "MOST_OF_MULTIPROCESSOR", 150)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
+from conncomp.kernels.cuda.models import words
+from conncomp.kernels.cuda.models.clusters import LabelFinder
 from conncomp.models import Potts
-from conncomp.models.spins import cuda as spins_engine
 from models.devices import DEVICES, on_host
 from models.potts_reference import (
     CLUSTERS,
@@ -159,7 +160,7 @@ def test_lattices_of_many_words(device, shape, q, periodic, tile):
 @pytest.mark.parametrize("shape", [(20, 36), (150,), (4, 5, 20)])
 def test_clusters_of_bricks_and_of_sites(device, most, shape, monkeypatch):
     """Updates of one kind several times, as their launches are kept."""
-    monkeypatch.setattr(spins_engine, "MOST_OF_MULTIPROCESSOR", most)
+    monkeypatch.setattr(words, "MOST_OF_MULTIPROCESSOR", most)
     for q, replicas in (2, 3), (3, 1):
         arguments = {"shape": shape, "q": q, "beta": 0.6, "replicas": replicas, "seed": 5}
         model, expected = Potts(**arguments, device=device), Potts(**arguments)
@@ -170,8 +171,8 @@ def test_clusters_of_bricks_and_of_sites(device, most, shape, monkeypatch):
                     np.testing.assert_array_equal(got.records, wanted.records)
                 np.testing.assert_array_equal(on_host(model.spins), expected.spins)
         if shape == (20, 36):
-            by_bricks = model._engine._clusters is not None and not model._engine._is_small
-            assert by_bricks == (most == 0)
+            by_labels = any(isinstance(way, LabelFinder) for way in model._engine._finders)
+            assert by_labels == (most > 0)
 
 
 @pytest.mark.parametrize("device", DEVICES)

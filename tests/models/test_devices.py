@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from conncomp.kernels.cuda.models.words import WordEngine
 from conncomp.kernels.cuda.papers import few_cluster
 from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts
-from conncomp.models.spins.cuda import WordEngine
 from models.devices import DEVICES, equal_trajectories, on_host
 from models.edges_reference import random_regular
 
@@ -135,7 +135,7 @@ def test_lattice_that_does_not_fit(device, monkeypatch):
         Potts((4000, 4000), device=device)
     # Four axes have no bricks. Tiles take 102,400 bytes, spins and bonds 24,576.
     free = 126_000
-    monkeypatch.setattr("conncomp.models.spins.cuda.MOST_OF_MULTIPROCESSOR", 0)
+    monkeypatch.setattr("conncomp.kernels.cuda.models.words.MOST_OF_MULTIPROCESSOR", 0)
     with pytest.raises(MemoryError, match=r"shape=\(8, 8, 8, 32\) take 126976 bytes"):
         Potts((8, 8, 8, 32), beta=0.3, device=device)
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from conncomp.kernels.cuda.models import spin_batches, spin_sweeps, spin_tiles
+from conncomp.kernels.cuda.models import spin_batches, spin_sweeps, spin_tiles, words
 from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.kernels.lattice import Lattice
 from conncomp.models import XY, Potts, simulate
-from conncomp.models.spins import cuda
 from host_cuda.host_gpu import HostGpu
 from models.devices import both, check_updates_at_once
 
@@ -210,10 +209,10 @@ TILED = [
 @pytest.mark.parametrize("beta", [0.6, 1.0, 1.6])
 @pytest.mark.parametrize(("shape", "q", "periodic", "replicas"), TILED)
 def test_tiles_go_as_the_cpu(device, logs, beta, shape, q, periodic, replicas, monkeypatch):
-    monkeypatch.setattr(cuda, "MOST_OF_MULTIPROCESSOR", 0)
+    monkeypatch.setattr(words, "MOST_OF_MULTIPROCESSOR", 0)
     monkeypatch.setattr(spin_tiles, "LEAST_FILLED", 0)
     monkeypatch.setattr(spin_tiles, "LOGS", logs or spin_tiles.LOGS)
-    tiled = lambda engine: engine._tiles is not None  # noqa: E731
+    tiled = lambda engine: isinstance(engine._finders[0], spin_tiles.TileFinder)  # noqa: E731
     check(tiled, device, shape, q, periodic, replicas, beta)
 
 

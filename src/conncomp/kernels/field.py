@@ -16,9 +16,28 @@ PHASES = 2
 # What sums of whole numbers and of parts of one have room for.
 SUM_BITS = 62
 
-Coefficients = tuple[float, ...]  # as the kernels take them, in the order of ``core``
 # ``FieldShape``.
 FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
+
+
+class Coefficients(NamedTuple):
+    """``FieldCoefficients``, as the dtype of a field has them; the flux is 0 without noise."""
+
+    cubic: float
+    linear: float
+    gradient: float
+    flux: float
+
+
+class Gauge(NamedTuple):
+    """``FieldGauge``: the factors of an energy, a threshold, and the unit of parts of sums."""
+
+    half_linear: float
+    quarter_cubic: float
+    half_gradient: float
+    threshold: float
+    parts: float
+    most: float
 
 
 class FieldLattice(NamedTuple):

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from conncomp.kernels.lattice import MOST_AXES
+
+# The field of a record, and the one after it, for how clusters wrap: see ``core/spins.h``.
+WINDING_AXES = 12
+
 
 class Drawn(NamedTuple):
-    """What names the random numbers of replicas: a seed, the first replica, how many there are."""
+    """The random numbers of replicas: of a seed, the first replica, and how many there are."""
 
     seed: int
     first_replica: int
@@ -15,14 +20,24 @@ class Drawn(NamedTuple):
 
 
 class ChosenSites(NamedTuple):
-    """Which clusters may flip: those of one chosen site in each tile, with `p_flip` / 2**64."""
+    """The clusters that may flip: those of one chosen site in each tile, with `p_flip` / 2**64."""
 
     tile: tuple[int, ...]
     p_flip: int
 
+    @property
+    def always(self) -> bool:
+        """Whether they flip for certain."""
+        return self.p_flip == 1 << 64
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The lengths of a tile along `MOST_AXES` axes."""
+        return (*(1,) * (MOST_AXES - len(self.tile)), *self.tile)
+
 
 class Flips(NamedTuple):
-    """Which clusters an update flips, and what it measures.
+    """The clusters that an update flips, and the measurements that it makes.
 
     Attributes
     ----------
@@ -38,15 +53,20 @@ class Flips(NamedTuple):
     wrapping: bool = False
     watch: Callable[[Any], None] | None = None
 
+    @property
+    def counts_bonds(self) -> bool:
+        """Whether bonds of all clusters are drawn, and those that are active counted."""
+        return self.chosen is None or self.clusters or self.wrapping
+
 
 class Engine(Protocol):
-    """What makes the updates of a model on a device: arrays are of its library `xp`."""
+    """Makes the updates of a model on a device; its arrays are of the library `xp`."""
 
     xp: Any
 
 
 class SpinEngine(Engine, Protocol):
-    """What makes the updates of spins, and says what it can do.
+    """Makes the updates of spins, and states what it can do.
 
     `winds` is whether it measures how clusters wrap; `sweeps_one`, whether `sweeps` are faster for
     a single update, too; `counts_apart`, whether `update` measures clusters alone, and `count` the
@@ -59,11 +79,11 @@ class SpinEngine(Engine, Protocol):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """By which ``offer(spins, new, number, strengths, rule)`` offers each site another spin."""
+        """The rules of ``offer(spins, new, number, strengths, rule)``, for single spins."""
 
     @property
     def sweeps(self) -> Any:
-        """What makes many updates at once, or None."""
+        """Makes many updates at once; None if nothing does."""
 
     def start(self, spins: Any, /) -> None:
         """Fill spins, which are 0, with random ones."""

@@ -11,7 +11,7 @@ from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels import field as of
-from conncomp.kernels.field import Coefficients, FieldLattice
+from conncomp.kernels.field import Coefficients, FieldLattice, Gauge
 from conncomp.kernels.updates import Drawn
 
 
@@ -19,7 +19,6 @@ class FieldEngine:
     """Steps of the fields of replicas; coefficients are those of ``core/cahn_hilliard.h``."""
 
     xp: Any = np
-    workspace = None
 
     def __init__(
         self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
@@ -37,7 +36,7 @@ class FieldEngine:
         flat = field.reshape(-1), after.reshape(-1)
         native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, number, *flat)
 
-    def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
+    def measure(self, gauge: Gauge, field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
         lattice = self._lattice
         flat = field.reshape(-1), records.reshape(-1)
@@ -45,7 +44,7 @@ class FieldEngine:
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""
-        count_domains(np, self._lattice, above(threshold, field), self.workspace, records)
+        count_domains(np, self._lattice, above(threshold, field), None, records)
 
     def labels(
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any

@@ -1,4 +1,4 @@
-"""What is measured of a field, and of the domains that a threshold makes of it."""
+"""Measurements of a field, and of the domains that a threshold makes of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conncomp.models.protocol import Floats, Integers
 
 @dataclass(frozen=True)
 class DomainMeasurements:
-    """What was measured of a field, in each of several updates.
+    """Measurements of a field, in each of several updates.
 
     Cells above the threshold are one phase, all others the other one; a domain is a component of
     either, whose cells are connected by their faces. An update measures the field that it finds.
@@ -95,7 +95,7 @@ class DomainMeasurements:
 
     @property
     def size_histogram(self) -> Integers:
-        """How many components of each phase have 2^k to 2^(k + 1) - 1 cells, (..., 2, bins)."""
+        """The components of each phase with 2^k to 2^(k + 1) - 1 cells, (..., 2, bins)."""
         shape = *self.records.shape[:-1], of.PHASES, self.lattice.bins
         return self.records[..., of.HISTOGRAM :].reshape(shape)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import placed
-from conncomp.kernels.field import OUTSIDE, FieldLattice
+from conncomp.kernels.field import OUTSIDE, Coefficients, FieldLattice, Gauge
 from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_tuple,
@@ -302,8 +302,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        made = self.lattice, self.dtype, self._coefficients()
-        self._state.made = self._state.new_engine(_engine_on(self.device), *made)
+        engine, by = _engine_on(self.device), self._coefficients()
+        self._state.made = self._state.new_engine(engine, self.lattice, self.dtype, by)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
@@ -325,7 +325,8 @@ class CahnHilliard(Simulated[DomainMeasurements]):
     def _measure(self, record: Any, threshold: float = 0.0) -> None:
         physics, unit = self._physics, 2.0**self.lattice.part_bits
         level = self._check_threshold(threshold)
-        gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), level, unit, unit
+        factors = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2)
+        gauge = Gauge(*factors, threshold=level, parts=unit, most=unit)
         self._engine.measure(gauge, self._state.now, record)
         self._engine.count_domains(level, self._state.now, record)
 
@@ -341,12 +342,11 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
 
-    def _coefficients(self) -> tuple[float, ...]:
-        """Return ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``."""
+    def _coefficients(self) -> Coefficients:
         physics, scale = self._physics, self._physics.mobility * self.dt / self._physics.dx**2
         spread = math.sqrt(6 * scale) * math.sqrt(self.noise) * ODD_SCALE
         exact = scale * physics.u, scale * physics.b, scale * physics.K / physics.dx**2, spread
-        coefficients = tuple(map(self._rounded, exact))
+        coefficients = Coefficients(*map(self._rounded, exact))
         if not all(map(math.isfinite, coefficients)):
             raise ValueError(
                 f"u={physics.u:g}, b={physics.b:g}, K={physics.K:g} or noise={self.noise:g} is too "

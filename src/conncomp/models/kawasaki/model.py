@@ -46,7 +46,7 @@ SATISFIED, COMPONENTS, LARGEST, FIELDS = 0, 1, 2, 3
 
 @dataclass(frozen=True)
 class KawasakiMeasurements:
-    """What was measured, at one moment or before each of several sweeps.
+    """Measurements at one moment, or before each of several sweeps.
 
     Attributes
     ----------
@@ -213,14 +213,14 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
 
     @property
     def fraction(self) -> float | Floats:
-        """Which share of the spins is up, in each replica if there are several."""
+        """The share of the spins that is up, in each replica if there are several."""
         assert self._up is not None
         shares = self._up / self.lattice.sites
         return float(shares[0]) if self._single else shares
 
     @property
     def structure(self) -> NDArray[np.bool_]:
-        """Which steps lead to neighbours, for ``conncomp.label(..., periodic=True)``."""
+        """The steps to neighbours, for ``conncomp.label(..., periodic=True)``."""
         return self.lattice.structure
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INDEX_TYPES, shown
+from conncomp._arguments import shown
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import ClusterWindings, Replicas, records_of
@@ -33,9 +33,8 @@ class PercolationEngine:
         self._clusters: bricks.BrickClusters | None = None
         self._windings: ClusterWindings | None = None
         if geometry.is_hypercubic and bricks.takes(cells, replicas):
-            index = INDEX_TYPES[cells.sites * replicas >= 1 << 31]
-            kernels = bricks.OF_BONDS if self._of_bonds else bricks.OF_SITES
-            self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
+            tasks = bricks.OF_BONDS if self._of_bonds else bricks.OF_SITES
+            self._clusters = bricks.BrickClusters(self._replicas, tasks)
 
     def check_measured(self) -> None:
         """Raise ValueError if the links over the ends of axes are too many."""
@@ -61,9 +60,7 @@ class PercolationEngine:
         if self._clusters is None:
             measure_by_labels(self.xp, self._lattice, self._geometry, words, record)
             return
-        records = records_of(self.gpu, record)
-        windings = None if self._windings is None else (self._windings, records)
-        self._clusters.find(words, records, windings)
+        self._clusters.find(words, records_of(self.gpu, record), windings=self._windings)
 
     def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""

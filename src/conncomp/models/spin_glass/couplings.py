@@ -57,14 +57,14 @@ class Bonds(NamedTuple):
 
     @property
     def units(self) -> Floats:
-        """What 1 is worth, in each sample."""
+        """The unit of each sample."""
         if self.magnitude is not None:
             return np.full(len(self.couplings), self.magnitude)
         return np.ldexp(1.0, -self.exponents)
 
     @property
     def numbers(self) -> Integers:
-        """How many bonds each sample has."""
+        """The number of bonds of each sample."""
         return np.asarray(np.count_nonzero(self.couplings, axis=(1, 2)), np.int64)
 
 
@@ -127,7 +127,7 @@ class Acting(NamedTuple):
 
     @property
     def tables(self) -> list[NDArray[np.uint32]]:
-        """What random numbers are compared by, besides temperatures."""
+        """The tables by which random numbers are compared, besides temperatures."""
         return [logarithm_table()] if self.numbers else []
 
     def temperatures(self, betas: Floats, rule: str) -> NDArray[np.generic]:

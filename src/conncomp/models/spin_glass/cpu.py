@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.kernels.spin_glass import GlassReplicas
+from conncomp.kernels.updates import Drawn
 from conncomp.models._arguments import flat
 from conncomp.models.spin_glass.couplings import Acting
 
 
 class GlassEngine:
-    """Sweeps of the spins of replicas, of which `replicas` says more than `drawn`."""
+    """Sweeps of spins by a rule of `RULES`, given the couplings of replicas as they act."""
 
     xp: Any = np
 
-    def __init__(self, drawn: Any, replicas: GlassReplicas, rule: str, acting: Acting) -> None:
-        engine = native.SpinGlassEngine(replicas.struct(rule).tobytes(), replicas.lattice.ndim)
+    def __init__(self, drawn: Drawn, rule: str, acting: Acting) -> None:
+        replicas = acting.replicas.struct(rule).tobytes()
+        engine = native.SpinGlassEngine(replicas, acting.replicas.lattice.ndim)
         kind = "numbers" if acting.numbers else "bits"
         names = "start", f"sweep_{kind}", f"count_{kind}", "compare_pairs", "flip_pairs"
         # The latter write where pairs differ, and flip the spins of replicas that have a pair.

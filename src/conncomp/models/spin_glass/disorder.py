@@ -1,4 +1,4 @@
-"""Means over disorder: what overlaps of many samples say, with errors by jackknife over samples."""
+"""Means over disorder, of the overlaps of many samples, with errors by jackknife over samples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from conncomp.models.statistics.estimates import (
 
 
 class OverlapSummary(NamedTuple):
-    """What the overlaps at one temperature say.
+    """The means of the overlaps at one temperature.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ def _of_samples(name: str, given: ArrayLike) -> Floats:
 
 
 class OverlapDistribution(NamedTuple):
-    """How overlaps are distributed: see `overlap_distribution`.
+    """The distribution of overlaps: see `overlap_distribution`.
 
     Attributes
     ----------

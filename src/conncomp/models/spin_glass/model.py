@@ -300,8 +300,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        made = self._replicas_of, self.update, self._acting
-        self._state.made = self._state.new_engine(_engine_on(self.device), *made)
+        engine = _engine_on(self.device)
+        self._state.made = self._state.new_engine(engine, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)
@@ -319,8 +319,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
         state.next[...] = state.now
         engine.sweep(state.next, number, self._temperatures())
         if houdayer:
-            drawn, pairs = (self.seed, self.first_replica, number), self._pairs("houdayer=True")
-            move_clusters(engine, self.lattice, state.next, pairs, drawn)
+            pairs = self._pairs("houdayer=True")
+            move_clusters(engine, self._replicas_of, state.next, pairs, number)
         state.take_next(number)
 
     def _temperatures(self) -> Any:

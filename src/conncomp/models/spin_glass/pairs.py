@@ -1,4 +1,4 @@
-"""Two replicas of one sample at one temperature: how they overlap, and Houdayer's moves."""
+"""Pairs of replicas of one sample at one temperature: their overlaps, and Houdayer's moves."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from conncomp._arrays import on_host
 from conncomp.generate.random import MASK, philox
 from conncomp.grid import label
 from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.spin_glass import GROUP, GlassReplicas
 from conncomp.models.protocol import Floats
 from conncomp.models.spin_glass.couplings import Bonds
 
@@ -60,7 +61,7 @@ def differences(
 
 @dataclass(frozen=True)
 class Overlaps:
-    """How pairs of replicas overlap, q_i = s_i s_i' at site i: `SpinGlass.overlaps` makes it.
+    """The overlaps of pairs of replicas, q_i = s_i s_i' at site i: `SpinGlass.overlaps` makes it.
 
     Attributes
     ----------
@@ -141,17 +142,15 @@ def measure_overlaps(
 
 
 def move_clusters(
-    engine: Any, lattice: Lattice, words: Any, pairs: NDArray[np.int32], drawn: tuple[int, int, int]
+    engine: Any, replicas: GlassReplicas, words: Any, pairs: NDArray[np.int32], number: int
 ) -> None:
     """Flip, in both replicas of each pair, the cluster of a chosen site where they differ.
 
     The energy of both together stays, and where they differ, so the move back is as probable: J.
-    Houdayer, Eur. Phys. J. B 22, 479 (2001). `drawn` are the seed, the numbers of the first replica
-    and of the update. By the number of the pair's first replica a k below how many sites differ is
-    drawn: the site is the k-th of these.
+    Houdayer, Eur. Phys. J. B 22, 479 (2001). By the numbers of the update and of the pair's first
+    replica a k below how many sites differ is drawn: the site is the k-th of these.
     """
-    xp, (seed, first_replica, number) = engine.xp, drawn
-    replicas = int(pairs.max()) + 1
+    xp, lattice, (seed, first_replica, _) = engine.xp, replicas.lattice, replicas.drawn
     how: Any = {"periodic": lattice.periodic, "batch_axes": 1, "numbering": "roots"}
     for some, differ in differences(engine, lattice, words, pairs):
         roots: Any = label(differ.reshape(-1, *lattice.shape), connectivity=1, **how)
@@ -168,7 +167,7 @@ def move_clusters(
         sites = xp.minimum(sites, lattice.sites - 1)
         root = xp.take_along_axis(roots, sites[:, None], axis=1)
         flips = ((roots == root) & (differ != 0)).view("u1")
-        pair_of = np.full(max(replicas, len(words) * 64), -1, np.int32)
+        pair_of = np.full(len(words) * GROUP, -1, np.int32)
         for column in (0, 1):
             pair_of[some[:, column]] = np.arange(len(some))
         engine.flip_pairs(words, pair_of, flips)

@@ -1,4 +1,4 @@
-"""What sweeps of a spin glass measure, and rounds: with exchanges of temperatures, and overlaps.
+"""Measurements of a spin glass, and rounds: sweeps with exchanges of temperatures, and overlaps.
 
 A round's record has a row for each place (sample, temperature, copy), in the order that the model
 was given: what was counted of the replica that is there now; and, pair by pair in the first rows,
@@ -26,7 +26,7 @@ ENERGY, UP, FIELDS = 0, 1, 2
 
 @dataclass(frozen=True)
 class GlassMeasurements:
-    """What was measured, at one moment or before each of several sweeps.
+    """Measurements at one moment, or before each of several sweeps.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ OVERLAP, LINK, STRUCTURE = FIELDS, FIELDS + 1, FIELDS + 2
 
 @dataclass(frozen=True)
 class GlassSeries(GlassMeasurements):
-    """What rounds have measured of all temperatures, in their order.
+    """Measurements of rounds, at all temperatures in their order.
 
     Attributes
     ----------

@@ -11,12 +11,11 @@ from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import EdgeBonds, SpinKind
-from conncomp.kernels.lattice import MOST_AXES, Lattice
+from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import RULES
 from conncomp.kernels.updates import Drawn, Flips
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import flat
-from conncomp.models._probabilities import CERTAIN
 from conncomp.models.observables.series import ACTIVE
 from conncomp.models.spins.measurements import COUNTS
 
@@ -25,7 +24,7 @@ OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", 
 
 
 class CoreSpins:
-    """An engine of the core; bonds have a shape and dtype. `starting` draws the first spins."""
+    """A `SpinEngine` by the core; `bonds` are their shape and dtype; `starting` draws spins."""
 
     xp: Any = np
     winds, sweeps, sweeps_one, counts_apart = False, None, False, False
@@ -45,7 +44,7 @@ class CoreSpins:
 
 
 class WordEngine(CoreSpins):
-    """Words of states: ``potts/potts.h``; `labelling` is how clusters are found."""
+    """Words of states: ``potts/potts.h``, by one thread where the `labelling` is "serial"."""
 
     winds, rules = True, ("metropolis",)
 
@@ -61,9 +60,9 @@ class WordEngine(CoreSpins):
                 )
         if options:
             raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
-        self._ndim, (lengths, closed) = lattice.ndim, lattice.closed_lengths
-        bonds = lengths, closed, lattice.states, lattice.planes
-        engine = native.PottsEngine(*bonds, *drawn, lattice.ndim, labelling == "serial")
+        axes, states = lattice.closed_lengths, (lattice.states, lattice.planes)
+        serial = labelling == "serial"
+        engine = native.PottsEngine(*axes, *states, *drawn, lattice.ndim, serial)
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
         self._offer = flat(engine.metropolis)
 
@@ -72,10 +71,10 @@ class WordEngine(CoreSpins):
         chosen, record, clusters, wrapping, _ = flips
         tile = flip = None
         if chosen is not None:
-            tile = (*(1,) * (MOST_AXES - self._ndim), *chosen.tile)
-            flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
-        asked = tile, flip, None if record is None else record.reshape(-1), clusters, wrapping
-        self._update(words.reshape(-1), new.reshape(-1), number, strengths, *asked)
+            tile, flip = chosen.lengths, None if chosen.always else chosen.p_flip
+        held, flat_new = words.reshape(-1), new.reshape(-1)
+        record = None if record is None else record.reshape(-1)
+        self._update(held, flat_new, number, strengths, tile, flip, record, clusters, wrapping)
 
     def offer(self, words: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Fill `new` with the spins after a sweep of Metropolis updates."""
@@ -94,8 +93,8 @@ class CellEngine(CoreSpins):
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record = None if flips.record is None else flips.record.reshape(-1)
-        asked = strengths, flips.chosen is not None, record, flips.clusters
-        self._update(words.reshape(-1), new.reshape(-1), number, *asked)
+        held, flat_new, one = words.reshape(-1), new.reshape(-1), flips.chosen is not None
+        self._update(held, flat_new, number, strengths, one, record, flips.clusters)
 
 
 class VectorEngine(CoreSpins):
@@ -104,26 +103,26 @@ class VectorEngine(CoreSpins):
     counts_apart = True
 
     def __init__(self, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool) -> None:
-        self._replicas, made = drawn.replicas, getattr(native, f"{kind.name}Engine")
-        engine = made(*lattice.closed_lengths, lattice.ndim, negative, *drawn)
+        self._replicas, axes = drawn.replicas, (*lattice.closed_lengths, lattice.ndim)
+        engine = getattr(native, f"{kind.name}Engine")(*axes, negative, *drawn)
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after clusters are reflected, all or one."""
-        record, replicas = flips.record, self._replicas
-        spun = spins.reshape(-1), new.reshape(-1), number, strengths, flips.chosen is not None
+        held, flat_new, one = spins.reshape(-1), new.reshape(-1), flips.chosen is not None
         if not flips.clusters:
-            self._update(*spun, None, None)
+            self._update(held, flat_new, number, strengths, one, None, None)
             return
-        sizes = np.zeros((replicas, COUNTS + 2), np.int64)
-        projected = np.zeros((replicas, FIELDS - PROJECTED), np.int64)
-        self._update(*spun, sizes.reshape(-1), projected.reshape(-1))
-        record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
-        record[:, PROJECTED:] += projected
+        sizes = np.zeros((self._replicas, COUNTS + 2), np.int64)
+        projected = np.zeros((self._replicas, FIELDS - PROJECTED), np.int64)
+        sums = sizes.reshape(-1), projected.reshape(-1)
+        self._update(held, flat_new, number, strengths, one, *sums)
+        flips.record[:, ACTIVE:COUNTS] += sizes[:, ACTIVE:COUNTS]
+        flips.record[:, PROJECTED:] += projected
 
 
 class EdgeEngine(CoreSpins):
-    """Models on any edges: ``edge_spins.h``; by a table of logarithms, and what gives `Classes`."""
+    """Models on any edges: ``edge_spins.h``; `classes` returns the `Classes` of sites."""
 
     rules = RULES
 
@@ -140,15 +139,16 @@ class EdgeEngine(CoreSpins):
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
         record = None if flips.record is None else flips.record.reshape(-1)
-        asked = self._logarithm, flips.chosen is not None, record, flips.clusters
-        self._update(spins.reshape(-1), new.reshape(-1), number, strengths.reshape(-1), *asked)
+        held, flat_new, flat_strengths = spins.reshape(-1), new.reshape(-1), strengths.reshape(-1)
+        table, one = self._logarithm, flips.chosen is not None
+        self._update(held, flat_new, number, flat_strengths, table, one, record, flips.clusters)
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        drawn = number, strengths, self._logarithm, RULES.index(rule)
-        self._offer(new, *drawn, *arcs, order, bounds)
+        by_rule = self._logarithm, RULES.index(rule)
+        self._offer(new, number, strengths, *by_rule, *arcs, order, bounds)
 
     def bonds(self, spins: Any, number: int, *strengths: Any) -> Any:
         """Return which bonds the update of this number makes active."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE, EdgeBonds
+from conncomp.kernels.updates import WINDING_AXES
 from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.summaries import SummaryColumns
@@ -17,7 +18,7 @@ from conncomp.models.statistics.summaries import SummaryColumns
 # bits, each summed by itself, so that they are exact and do not depend on the order. On any edges
 # `SATISFIED` is the sum of strengths, in units of the strongest over `WHOLE`.
 SATISFIED, SQUARES, FOURTHS = 0, 4, 7  # and `ACTIVE`, `CLUSTERS`, `LARGEST`
-WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
+WINDING_RANK, COUNTS = WINDING_AXES + 1, WINDING_AXES + 2
 LIMB = 32
 
 

@@ -46,7 +46,7 @@ def engines_on(device: str) -> Engines:
     from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
     from conncomp.models.spins import cuda
 
-    words, cells, vectors = cuda.WordEngine, cell_spins.CellEngine, cuda.VectorEngine
+    words, cells, vectors = cuda.word_engine, cell_spins.CellEngine, cuda.vector_engine
     edges, labels = edge_spins.EdgeEngine, edge_spins.EdgeLabels
     return Engines(words, cells, vectors, edges, labels, structure.StructureSums)
 

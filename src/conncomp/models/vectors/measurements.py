@@ -1,4 +1,4 @@
-"""What updates of spins that are vectors measure."""
+"""Measurements of spins that are vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SQUARED_BITS = 32
 
 @dataclass(frozen=True)
 class VectorMeasurements(ObservedSeries):
-    """What was measured, at one moment or in each of several updates.
+    """Measurements at one moment, or in each of several updates.
 
     An update measures the spins that it finds, and the clusters that it draws among them.
 

@@ -1,4 +1,4 @@
-"""What models of vectors share: their parameters, their spins, and what one asks of them."""
+"""The base of models of vectors: their parameters, their spins, and what one asks of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CRITICAL: dict[tuple[str, int], dict[str, float]] = {
 
 
 class VectorModel(SpinModel[VectorMeasurements]):
-    """What vectors share: held as `_kind` where words have kernels, and as `_edge_kind`."""
+    """A model of vectors, held as `_kind` where words have kernels, else as `_edge_kind`."""
 
     _most = MOST_STRENGTH
     _updates = OF_VECTORS
@@ -59,8 +59,8 @@ class VectorModel(SpinModel[VectorMeasurements]):
         if of_words is not None:
             vectors, negative = engines_on(self.device).vectors, self.coupling < 0
             made = partial(vectors, lattice=of_words, kind=self._kind, negative=negative)
-            of_sites = of_words, of_words, self._edge_kind, FIELDS, float(self.coupling)
-            return Layout(*of_sites, engine=made)
+            strongest = float(self.coupling)
+            return Layout(of_words, of_words, self._edge_kind, FIELDS, strongest, engine=made)
         edges = self._place.bonds(fields, self._states)
         length = COUNTS + self._edge_kind.components
         return Layout(edges, edges.of_sites, self._edge_kind, length, edges.scale, edges)
@@ -129,7 +129,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
 
     @property
     def _components(self) -> int:
-        """How many numbers a vector has."""
+        """The number of components of a vector."""
         return self._edge_kind.components
 
     def _no_spins(self) -> Any:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INDEX_TYPES
-from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, ctype, every, launch
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Templates, ctype, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import Replicas, check_room, records_of
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.field import FIELD_SHAPE, Coefficients, FieldLattice
+from conncomp.kernels.field import FIELD_SHAPE, Coefficients, FieldLattice, Gauge
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.updates import Drawn
 
@@ -45,25 +43,19 @@ KERNELS = Templates(
 )
 FILE_OF_DOMAINS = "cuda/models/domains.cuh"
 _MARK = Templates(FILE_OF_DOMAINS, "mark_phases", value=_VALUES)
-_modules = every(KERNELS, _MARK)
-OF_PHASES = bricks.Kernels(FILE_OF_DOMAINS, "kPhases", "DomainSums")
+OF_PHASES = bricks.tasks_of(FILE_OF_DOMAINS, "kPhases", "DomainSums")
 
-# ``Fields`` and ``FieldGauge``.
-_FIELDS = layout(
-    ("shape", FIELD_SHAPE),
-    ("replicas groups run runs lanes row_tiles", "i8"),
-    ("seed first", "u8"),
-    ("cubic linear gradient flux", "f8"),
-    ("step", "u4"),
+FIELDS = Struct(
+    *("Fields", ("shape", FIELD_SHAPE), ("replicas groups run runs lanes row_tiles", "i8")),
+    *(("seed first", "u8"), (" ".join(Coefficients._fields), "f8"), ("step", "u4")),
 )
-_GAUGE = layout(("half_linear quarter_cubic half_gradient threshold parts most", "f8"))
+GAUGE = Struct("FieldGauge", (" ".join(Gauge._fields), "f8"))
 
 
 class GpuFields:
     """Steps of fields of one shape and dtype, and their domains, where bricks take these.
 
-    The coefficients are ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them. A
-    thread marches through a run of so many layers that threads fill the GPU.
+    A thread marches through a run of so many layers that threads fill the GPU.
     """
 
     def __init__(
@@ -75,14 +67,12 @@ class GpuFields:
         self._count, self.workspace, self._clusters = count, Workspace(), None
         self._phases = Lattice(lattice.shape, (True,) * lattice.ndim, 1)
         if bricks.takes(self._phases, count):
-            index = INDEX_TYPES[lattice.cells * count >= 1 << 31]
-            replicas = Replicas(gpu, drawn, self._phases)
-            self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
+            self._clusters = bricks.BrickClusters(Replicas(gpu, drawn, self._phases), OF_PHASES)
         layers, rows, columns = lattice.lengths
         width = LOAD // dtype.itemsize
         self._width = width if columns % width == 0 else 1
         groups = columns // self._width
-        noise, lanes = coefficients[-1] != 0, LEAST_LANES
+        noise, lanes = coefficients.flux != 0, LEAST_LANES
         while lanes < min(groups, MOST_LANES):
             lanes *= 2
         row_tiles = -(-rows // (PLANE_THREADS // lanes - 2))
@@ -98,31 +88,36 @@ class GpuFields:
         runs = -(-layers // run)
         self._grid = math.ceil(runs * columns_of_blocks), threads
         self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
-        cut = count, groups, run, runs, lanes, row_tiles
-        fields = tuple(lattice.lengths), *cut, drawn.seed, drawn.first_replica, *coefficients, 0
-        self._struct = np.array(fields, _FIELDS)
+        cut = {"groups": groups, "run": run, "runs": runs, "lanes": lanes, "row_tiles": row_tiles}
+        fields = {"shape": np.array(lattice.lengths, FIELD_SHAPE), "replicas": count, **cut}
+        by = {"seed": drawn.seed, "first": drawn.first_replica, **coefficients._asdict()}
+        self._fields = {**fields, **by}
         kernels = KERNELS.load(gpu, (dtype, self._width), lattice.ndim, noise)
         self._start, self._advance, self._measure = kernels
 
-    def start(self, mean: float, scale: float, field: Any) -> None:
+    def start(self, mean: float, scale: float, field: DeviceArray) -> None:
         """Fill the first fields."""
         blocks = self.gpu.grid(field.size, LINE_THREADS)
-        launch(self._start, blocks, self._fields(0), np.float64(mean), np.float64(scale), field)
+        struct = FIELDS.pack({**self._fields, "step": 0})
+        launch(self._start, blocks, struct, np.float64(mean), np.float64(scale), field)
 
-    def advance(self, number: int, field: Any, after: Any) -> None:
+    def advance(self, number: int, field: DeviceArray, after: DeviceArray) -> None:
         """Fill `after` with the fields after a step."""
-        launch(self._advance, self._grid, self._fields(number), field, after, shared=self._shared)
+        struct = FIELDS.pack({**self._fields, "step": number})
+        launch(self._advance, self._grid, struct, field, after, shared=self._shared)
 
-    def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
+    def measure(self, gauge: Gauge, field: DeviceArray, records: DeviceArray) -> None:
         """Add what ``FieldTally`` has to the records."""
         wanted = -(-self.gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
         parts = max(1, min(-(-self._lattice.cells // (QUAD * LINE_THREADS)), wanted))
-        blocks = self._count * parts, LINE_THREADS
-        described = np.array(gauge, _GAUGE)[()]
-        length = records.shape[-1]
-        launch(self._measure, blocks, self._fields(0), described, parts, field, records, length)
+        blocks, struct = (
+            (self._count * parts, LINE_THREADS),
+            FIELDS.pack({**self._fields, "step": 0}),
+        )
+        given = GAUGE.pack(gauge._asdict()), parts, field, records, records.shape[-1]
+        launch(self._measure, blocks, struct, *given)
 
-    def _count_by_bricks(self, threshold: float, field: Any, records: Any) -> None:
+    def _count_by_bricks(self, threshold: float, field: DeviceArray, records: DeviceArray) -> None:
         """Add what ``DomainSums`` has to the records, which have its entries as 0."""
         assert self._clusters is not None
         lattice, words = self._phases, self._count * self._phases.words
@@ -130,10 +125,6 @@ class GpuFields:
         blocks, rows = self.gpu.grid(8 * words, LINE_THREADS), (lattice.columns, lattice.shape[-1])
         launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
         self._clusters.find(phases, records_of(self.gpu, records))
-
-    def _fields(self, number: int) -> Any:
-        self._struct["step"] = number
-        return self._struct[()]
 
 
 def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
@@ -144,9 +135,3 @@ def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
     rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
     runs = max(1, math.floor(rounds * blocks / columns_of_blocks))
     return max(LEAST_RUN, math.ceil(layers / runs))
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module of fields and of their domains."""
-    yield from _modules()
-    yield from bricks.modules_of(OF_PHASES)

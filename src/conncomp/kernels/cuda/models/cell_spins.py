@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cells import CellLattice, Kind
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Module, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import (
     THREADS,
@@ -35,9 +34,8 @@ _LABEL = Templates(
 )
 _SIZES = Templates(FILE, "add_cell_sizes", "sum_cell_sizes", indices="index")
 _FLIP = Templates(FILE, "flip_cells", index=INDEX_TYPES, one=_FLAGS)
-_modules = every(_DRAW, _LABEL, _SIZES, _FLIP)
 
-OF_CELLS = bricks.Kernels("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
+OF_CELLS = bricks.tasks_of("cuda/models/cell_bricks.cuh", None, "SizeSums", flips=True)
 MOST_AXES, MOST_STEPS = 3, 13
 
 # ``KindsOfSteps`` of ``cell_bricks.cuh``.
@@ -54,17 +52,16 @@ class CellEngine(GpuSpins):
         self._tiles = -(-rows.rows // TILE_ROWS) * rows.columns
         self._words_blocks = -(-rows.words // (THREADS // WARP))
         self._size_workspace = Workspace()
-        self._bricks = _bricks(self.replicas, cells) if takes(cells, count) else None
+        self._bricks = _bricks_of(self.replicas, cells)
         words, sites = count * cells.words * BITS.itemsize, count * cells.sites
         if self._bricks is None:
             wanted = 2 * sites * self._index.itemsize + (1 + kinds) * words
         else:
-            of_bricks = bricks.memory(rows, count, INDEX_TYPES[sites >= 1 << 31])
-            wanted = of_bricks + kinds * words + max(0, kinds - cells.ndim) * sites // 8
+            wanted = self._bricks.memory + kinds * words + max(0, kinds - cells.ndim) * sites // 8
         check_room(gpu, f"{count} lattices of shape={cells.shape}", wanted + 2 * words)
 
-    def _draw(self, words: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
-        arguments = self._cells.struct, words, strengths, bonds, records_of(self.gpu, record)
+    def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
+        arguments = self._cells.struct, spins, strengths, bonds, records_of(self.gpu, record)
         self.replicas.launch(_DRAW.one(self.gpu), number, *arguments, over="bonds")
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
@@ -73,18 +70,17 @@ class CellEngine(GpuSpins):
         # Of three axes runs of words are level without sizes, and of small lattices faster.
         by_bricks = not one and (self._cells.ndim < 3 or flips.clusters)
         if self._bricks is None or not by_bricks:
-            self._flip_runs(words, new, number, strengths, one, flips)
+            self._flip_runs(words, new, number, strengths, flips)
             return
         count, kinds = self.replicas.count, len(self._cells.kinds)
         (drawn,) = self._workspace.take(self.gpu, (count * kinds * self._cells.words, BITS))
         self._draw(words, number, strengths, drawn, flips.record)
-        sizes = records_of(self.gpu, flips.record) if flips.clusters else None
-        self._bricks.flip(self._bricks.find(drawn, sizes), number, new)
+        records = records_of(self.gpu, flips.record)
+        components = self._bricks.find(drawn, records, sizes=flips.clusters)
+        self._bricks.flip(components, number, new)
         new ^= words  # which had the coins of clusters
 
-    def _flip_runs(
-        self, words: Any, new: Any, number: int, strengths: Any, one: bool, flips: Flips
-    ) -> None:
+    def _flip_runs(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Flip clusters, or that of one drawn site, and measure those before."""
         gpu, cells, count, index = self.gpu, self._cells, self.replicas.count, self._index
         run_words = count * (1 + len(cells.kinds)) * cells.words
@@ -93,48 +89,41 @@ class CellEngine(GpuSpins):
         if flips.clusters:
             (size,) = self._size_workspace.take(gpu, (count * cells.sites, index))
         records, replicas = records_of(gpu, flips.record), self.replicas
-        drawn = words, strengths, runs, parent, size, records
         label, sew = _LABEL.load(gpu, index, flips.clusters)
-        struct = replicas.struct_in_parts(number, self._tiles)
-        launch(label, (count * self._tiles, TILE_ROWS), struct, cells.struct, *drawn)
+        by_tile, struct = (count * self._tiles, TILE_ROWS), replicas.struct(number, self._tiles)
+        read = cells.struct, words, strengths
+        launch(label, by_tile, struct, *read, runs, parent, size, records)
         by_word = min(-(-count * cells.words // THREADS), 1 << 30), THREADS
         launch(sew, by_word, cells.struct, runs, parent, count)
-        struct = replicas.struct_in_parts(number, self._words_blocks)
-        by_warp = count * self._words_blocks, THREADS
         if flips.clusters:
             add, total = _SIZES.load(gpu, index)
-            launch(add, by_warp, struct, runs, parent, size)
-            launch(total, by_warp, struct, runs, parent, size, records)
-        launch(_FLIP.one(gpu, index, one), by_warp, struct, words, runs, parent, new)
+            replicas.launch(add, number, runs, parent, size, over=self._words_blocks)
+            replicas.launch(total, number, runs, parent, size, records, over=self._words_blocks)
+        flip = _FLIP.one(gpu, index, flips.chosen is not None)
+        replicas.launch(flip, number, words, runs, parent, new, over=self._words_blocks)
 
 
-def takes(cells: CellLattice, replicas: int) -> bool:
-    """Whether bonds of all kinds are steps to neighbours, and lattices fill tiles well enough."""
+def _bricks_of(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters | None:
+    """Return clusters by bricks, if bonds are steps to neighbours, and tiles are filled well."""
     rows = cells.of_sites
     if not 2 <= rows.ndim <= MOST_AXES or 1 in rows.shape or rows.shape[-1] < bricks.LEAST_ROW:
-        return False
+        return None
     if any(abs(kind.shift) > 1 for kind in cells.kinds):
-        return False
-    return tiled_bricks.can_label(*_described(cells, replicas))
-
-
-def _bricks(replicas: Replicas, cells: CellLattice) -> bricks.BrickClusters:
-    """Return what finds and flips all clusters of lattices that `takes` takes."""
+        return None
+    described = _described(cells, replicas.count)
+    if not tiled_bricks.can_label(*described):
+        return None
     of_steps = np.full((1, MOST_STEPS), -1, np.int32)
     for number, kind in enumerate(cells.kinds):
-        of_steps[0, _code(_backward(kind))] = number
-    index = INDEX_TYPES[cells.sites * replicas.count >= 1 << 31]
-    described, beside = _described(cells, replicas.count), (of_steps.view(_KINDS)[0, 0],)
-    return bricks.BrickClusters(replicas, index, OF_CELLS, described=described, beside=beside)
+        code = sum((move + 1) * 3**k for k, move in enumerate(reversed(_backward(kind))))
+        of_steps[0, code] = number
+    beside = (of_steps.view(_KINDS)[0, 0],)
+    return bricks.BrickClusters(replicas, OF_CELLS, described=described, beside=beside)
 
 
 def _backward(kind: Kind) -> Step:
     """Return the step from a site to the one before that a bond of a kind leads to."""
     return (*kind.step, kind.shift) if any(kind.step) else (*kind.step, -kind.shift)
-
-
-def _code(step: Step) -> int:
-    return sum((move + 1) * 3**k for k, move in enumerate(reversed(step)))
 
 
 def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
@@ -146,9 +135,3 @@ def _described(cells: CellLattice, replicas: int) -> tuple[Geometry, Links]:
             structure[tuple(sign * move + 1 for move in _backward(kind))] = True
     neighbourhood = Neighbourhood(None, structure.tobytes(), rows.periodic)
     return bricks.packed_geometry(rows, replicas, neighbourhood), bonds_of_axes(0)
-
-
-def specialisations() -> Iterator[Module]:
-    """Yield every module that `CellEngine` can load."""
-    yield from _modules()
-    yield from bricks.modules_of(OF_CELLS)

@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates
-from conncomp.kernels.cuda.models.replicas import (
-    CLUSTERS,
-    GpuSpins,
-    Replicas,
-    check_room,
-    records_of,
-)
+from conncomp.kernels.cuda.models.clusters import MEASURE, SUM
+from conncomp.kernels.cuda.models.replicas import GpuSpins, Replicas, check_room, records_of
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice
@@ -35,7 +30,6 @@ VECTORS = Templates(
 OFFERS = Templates(FILE, "offer_edges", kind=_TYPES)
 INDEX = np.dtype(np.int32)
 LABELS = Templates(FILE, "join_active_bonds", "settle_labels")
-_OF_SIZES = Templates(CLUSTERS, "measure_clusters<int32_t>", "sum_clusters<int32_t>")
 
 BONDS = Struct("EdgeBonds", ("count", COUNT), "u v coupling field")
 DRAWN = Struct("DrawnEdges", ("bonds", BONDS.dtype), "temperatures", ("logarithm", np.uintp))
@@ -44,7 +38,7 @@ CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
 class EdgeEngine(GpuSpins):
-    """Replicas of one graph; by a table of logarithms, and what gives the `Classes` of sites."""
+    """Replicas of one graph; by a table of logarithms; `classes` returns the `Classes` of sites."""
 
     rules = RULES
 
@@ -72,72 +66,68 @@ class EdgeEngine(GpuSpins):
     def start(self, spins: Any) -> None:
         """Draw the first spins."""
         if self._kind.components:
-            self._launch("start_edges", "sites", 0, spins)
+            self._launch("start_edges", 0, spins)
         else:
             super().start(spins)
 
     def count(self, spins: Any, record: Any) -> None:
-        """Count what the spins tell."""
+        """Count the spins into a record."""
         records = records_of(self.gpu, record)
         if self._kind.components:
-            self._launch("count_edge_vectors", "sites", 0, self._bonds_struct, spins, records)
+            self._launch("count_edge_vectors", 0, self._bonds_struct, spins, records)
             return
-        self._launch("begin_edges", "sites", 0, spins, None, None, np.bool_(0), records)
+        self._launch("begin_edges", 0, spins, None, None, np.bool_(0), records)
         self._draw_all(spins, 0, self._drawn(None), None, False, None, records)
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of all clusters, or of one."""
-        sizes, one = flips.clusters, np.bool_(flips.chosen is not None)
-        edges, count = self._edges, self.replicas.count
-        sites = count * edges.sites, INDEX
-        parent, stays, *size = self._workspace.take(
-            self.gpu, sites, (count * edges.of_sites.words, BITS), *([sites] if sizes else [])
-        )
-        records, of_size = records_of(self.gpu, flips.record), size[0] if sizes else None
-        self._launch("begin_edges", "sites", number, spins, parent, stays, one, records)
-        drawn = self._drawn(strengths)
-        self._draw_all(spins, number, drawn, parent, bool(one), stays, records)
-        self._launch("flip_edges", "sites", number, spins, parent, stays, one, of_size, new)
-        if sizes:
-            measure, total = _OF_SIZES.load(self.gpu)
-            self.replicas.launch(measure, number, parent, of_size, over="sites")
-            self.replicas.launch(total, number, of_size, records, over="sites")
+        gpu, count, one = self.gpu, self.replicas.count, np.bool_(flips.chosen is not None)
+        sites, words = count * self._edges.sites, count * self._edges.of_sites.words
+        parts = (sites, INDEX), (words, BITS), (sites if flips.clusters else 0, INDEX)
+        parent, stays, memory = self._workspace.take(gpu, *parts)
+        records, size = records_of(gpu, flips.record), memory if flips.clusters else None
+        self._launch("begin_edges", number, spins, parent, stays, one, records)
+        self._draw_all(spins, number, self._drawn(strengths), parent, bool(one), stays, records)
+        self._launch("flip_edges", number, spins, parent, stays, one, size, new)
+        if flips.clusters:
+            launch = self.replicas.launch
+            launch(MEASURE.one(gpu, INDEX), number, parent, size, over="sites")
+            launch(SUM.one(gpu, INDEX), number, size, records, over="sites")
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Fill `new` with spins of which each site was offered another, by a rule of `RULES`."""
         new[...] = spins
         gpu, classes = self.gpu, self._classes()
         if not self._held_arcs:
-            (self._kernels["offer_edges"],) = OFFERS.load(gpu, self._kind)
+            self._kernels["offer_edges"] = OFFERS.one(gpu, self._kind)
             self._held_arcs = self._on_gpu((*classes.arcs, classes.order))
         first, to, coupling, order = self._held_arcs
         arcs = ARCS.of(gpu, begin=first, to=to, coupling=coupling)
-        by_rule = self._drawn(strengths), arcs, np.int32(RULES.index(rule))
+        drawn, which = self._drawn(strengths), np.int32(RULES.index(rule))
         for begin, end in pairwise(classes.bounds):
             vertices = gpu.address(order) + begin * INDEX.itemsize
             together = CLASS.pack({"vertices": vertices, "count": end - begin})
-            self._launch("offer_edges", "sites", number, *by_rule, together, new)
+            self._launch("offer_edges", number, drawn, arcs, which, together, new)
 
     def _draw(self, spins: Any, number: int, strengths: Any, active: Any, record: Any) -> None:
         """Write which bonds an update makes active, a byte each."""
         drawn, records = self._drawn(strengths), records_of(self.gpu, record)
-        self._launch("draw_edges", "sites", number, drawn, spins, None, active, records)
+        self._launch("draw_edges", number, drawn, spins, None, active, records)
 
     def _draw_all(
         self, spins: Any, number: int, drawn: Any, parent: Any, one: bool, stays: Any, records: Any
     ) -> None:
         """Draw bonds, and those to the ghost; between these, that of `one` cluster is chosen."""
-        self._launch("draw_edges", "sites", number, drawn, spins, parent, None, records)
+        self._launch("draw_edges", number, drawn, spins, parent, None, records)
         if one:
-            self._launch("choose_edge_cluster", "words", number, parent, stays)
+            self._launch("choose_edge_cluster", number, parent, stays, over="words")
         if self._edges.fields is not None:
-            self._launch("draw_ghosts", "sites", number, drawn, spins, parent, stays, records)
+            self._launch("draw_ghosts", number, drawn, spins, parent, stays, records)
 
     def _drawn(self, strengths: Any) -> np.void:
         """Return ``DrawnEdges``, with a temperature of each replica or None."""
-        logarithm = self.gpu.address(self._logarithm)
-        given = {"bonds": self._bonds_struct, "logarithm": logarithm}
-        return DRAWN.of(self.gpu, temperatures=strengths, **given)
+        bonds, logarithm = self._bonds_struct, self.gpu.address(self._logarithm)
+        return DRAWN.of(self.gpu, bonds=bonds, temperatures=strengths, logarithm=logarithm)
 
     def _on_gpu(self, arrays: tuple[Any, ...]) -> list[Any]:
         return [None if array is None else self.xp.asarray(array) for array in arrays]

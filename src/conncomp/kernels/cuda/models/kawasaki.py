@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import check_room, starting_together
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
 from conncomp.kernels.lattice import BITS
 from conncomp.kernels.updates import Drawn
@@ -26,8 +26,10 @@ FEWEST_THREADS, MOST_THREADS = 128, 512
 # exchanges, and sweeps, of which one takes 50 microseconds on a lattice that is small.
 MOST_WORDS, MOST_SWEEPS = 1 << 29, 1 << 12
 
-# ``ExchangeReplicas`` of ``kawasaki.cuh``.
-_STRUCT = layout(("lattice", EXCHANGE_LATTICE), ("parts", "i4"), ("first", "i8"), ("seed", "u8"))
+REPLICAS = Struct(
+    *("ExchangeReplicas", ("lattice", EXCHANGE_LATTICE)),
+    *(("parts", "i4"), ("first", "i8"), ("seed", "u8")),
+)
 
 
 class KawasakiEngine:
@@ -53,27 +55,27 @@ class KawasakiEngine:
         in_blocks, by_blocks, self._count = KERNELS.load(gpu, KINDS.index(lattice.kind))
         waiting = starting_together(gpu, by_blocks, self._parts)
         self._exchange = in_blocks if self._in_blocks else waiting
-        self._struct = np.array((lattice.struct, 0, drawn.first_replica, drawn.seed), _STRUCT)
+        numbers = {"first": drawn.first_replica, "seed": drawn.seed}
+        self._fields = {"lattice": lattice.struct, **numbers}
         self._arrived = gpu.xp.zeros(replicas, COUNTER)
 
-    def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
+    def sweep(
+        self, words: DeviceArray, new: DeviceArray, first: int, count: int, acceptance: DeviceArray
+    ) -> None:
         """Make so many sweeps of `words`, from number `first` on, and leave the spins in `new`."""
         grid = self._replicas * self._parts, self._threads
-        arguments = self._replicas_struct(self._parts), acceptance, first, count, words, new
+        struct = REPLICAS.pack({**self._fields, "parts": self._parts})
+        given = struct, acceptance, first, count, words, new
         if self._in_blocks:
-            launch(self._exchange, grid, *arguments, shared=self._shared)
+            launch(self._exchange, grid, *given, shared=self._shared)
         else:
             self._arrived[...] = 0
-            launch(self._exchange, grid, *arguments, self._arrived)
+            launch(self._exchange, grid, *given, self._arrived)
 
-    def count_unsatisfied(self, words: Any) -> Any:
+    def count_unsatisfied(self, words: DeviceArray) -> Any:
         """Return the number of unsatisfied bonds of each replica."""
         counts = self.xp.zeros(self._replicas, COUNT)
         parts = max(1, min(-(-self._lattice.words // FEWEST_THREADS), 1 << 10))
-        grid = self._replicas * parts, FEWEST_THREADS
-        launch(self._count, grid, self._replicas_struct(parts), words, counts)
+        struct = REPLICAS.pack({**self._fields, "parts": parts})
+        launch(self._count, (self._replicas * parts, FEWEST_THREADS), struct, words, counts)
         return counts
-
-    def _replicas_struct(self, parts: int) -> Any:
-        self._struct["parts"] = parts
-        return self._struct[()]

@@ -1,7 +1,8 @@
-"""Lattices of one shape side by side, as the kernels of this folder take them; their engines."""
+"""Lattices of one shape side by side, as the kernels of this folder take them, and engines."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from math import prod
@@ -9,46 +10,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX
-from conncomp.kernels import layout
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp.kernels.cuda.grid import windings
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, every, launch
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.lattice import LATTICE, MOST_AXES, Lattice
+from conncomp.kernels.lattice import LATTICE, Lattice
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 from conncomp.kernels.updates import Drawn, Flips
 
-SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
-_FLAGS = (False, True)
-_OFFER = Templates(SPINS, "offer_flips", axes=range(1, MOST_AXES + 1), whole=_FLAGS)
+_START = Templates("cuda/models/spins.cuh", "start_spins")
 _RECORD = Templates(windings.FILE, "record_windings")
-# Kernels of words and of their clusters, each of which is compiled when its turn comes.
-KERNELS = {
-    **{
-        name: Templates(SPINS, name)
-        for name in ("start_spins", "activate_bonds", "count_states", "update_class")
-    },
-    **{
-        name: Templates(CLUSTERS, name, indices="index")
-        for name in ("choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters")
-    },
-    "spread_bonds": Templates(CLUSTERS, "spread_bonds"),
-    "flip_clusters": Templates(
-        CLUSTERS, "flip_clusters<{index}, {settled}>", settled=_FLAGS, indices="index"
-    ),
-}
-specialisations = every(_OFFER, _RECORD, *KERNELS.values())
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
 
-# ``Replicas`` and ``Records`` of ``spins.cuh``.
-_STRUCT = layout(
-    ("lattice", LATTICE), ("axes parts", "i4"), ("first", "i8"), ("seed", "u8"), ("step", "u4")
+REPLICAS = Struct(
+    *("Replicas", ("lattice", LATTICE)),
+    *(("axes parts", "i4"), ("first", "i8"), ("seed", "u8"), ("step", "u4")),
 )
-_RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
+RECORDS = Struct("Records", "record", ("length", "i8"))
 
 # ``ClosedAxes`` of ``cuda/grid/windings.cuh``.
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
@@ -69,104 +51,80 @@ def check_room(gpu: Gpu, what: str, num_bytes: int) -> None:
         )
 
 
-def records_of(gpu: Gpu, records: Any) -> Any:
+def records_of(gpu: Gpu, records: DeviceArray | None) -> np.void:
     """Return ``Records`` of an array, whose last axis has the fields, or of None."""
-    if records is None:
-        return np.zeros((), _RECORDS)[()]
-    return np.array((gpu.address(records), records.shape[-1]), _RECORDS)[()]
+    return RECORDS.of(gpu, record=records, length=0 if records is None else records.shape[-1])
 
 
-Over = Literal["words", "pairs", "bonds", "sites"]
+# The loop of a kernel, or how many blocks share a replica.
+Over = Literal["words", "pairs", "bonds", "sites"] | int
 
 # ``kPairs`` of ``core/metropolis.h``, of words that follow each other.
 PAIRS = 16
 
 
 class Replicas:
-    """Lattices of one shape, and which random numbers are theirs: of a seed, from a number on.
+    """Lattices of one shape, and their random numbers: of a seed, from a number on.
 
     A replica has planes of `bonds` for so many `axes`, by default the lattice's. Kernels that go
-    through words, a thread each, have the `grid`.
+    through words, a thread each, have the `grid`. All have so many `sites`, with numbers of a type
+    `index`.
     """
 
     def __init__(self, gpu: Gpu, drawn: Drawn, lattice: Lattice, axes: int | None = None) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, drawn.replicas
         count, axes = drawn.replicas, axes or lattice.ndim
         self.bonds = lattice.words_of(count, axes)
+        self.sites = count * lattice.sites
+        self.index = INDEX_TYPES[self.sites >= 1 << 31]
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
 
         def parts(threads: int, most: int) -> int:
             return max(1, min(-(-threads // THREADS), most))
 
-        self._parts: dict[Over, int] = {
+        self._parts: dict[str, int] = {
             "words": parts(lattice.words, wanted),
             "pairs": parts(-(-lattice.words // (2 * PAIRS)) * PAIRS, wanted),
             "bonds": axes * parts(lattice.words, -(-wanted // axes)),
             "sites": parts(lattice.words * WARP, wanted),
         }
-        named = drawn.first_replica, drawn.seed
-        self._struct = np.array((lattice.struct, axes, 0, *named, 0), _STRUCT)
-        self.grid = self.grid_over("words")
+        first, seed = drawn.first_replica, drawn.seed
+        self._fields = {"lattice": lattice.struct, "axes": axes, "first": first, "seed": seed}
+        self.grid = self.count * self._parts["words"], THREADS
 
-    def grid_over(self, what: Over) -> tuple[int, int]:
-        """Return blocks and threads of a kernel over words, pairs or bonds of them, or sites."""
-        return self.count * self._parts[what], THREADS
-
-    def struct(self, number: int, over: Over = "words") -> Any:
-        """Return ``Replicas`` for an update, of a kernel over that."""
-        self._struct["step"], self._struct["parts"] = number, self._parts[over]
-        return self._struct[()]
+    def struct(self, number: int, over: Over = "words") -> np.void:
+        """Return ``Replicas`` for an update, for a kernel that goes over words or what it says."""
+        parts = over if isinstance(over, int) else self._parts[over]
+        return REPLICAS.pack({**self._fields, "parts": parts, "step": number})
 
     def launch(self, kernel: Kernel, number: int, *arguments: Any, over: Over = "words") -> None:
-        """Launch a kernel over that, on ``Replicas`` for an update and what comes after these."""
-        launch(kernel, self.grid_over(over), self.struct(number, over), *arguments)
-
-    def struct_in_parts(self, number: int, parts: int) -> Any:
-        """Return ``Replicas`` for an update, of a kernel with so many blocks a replica: a copy."""
-        struct = self.struct(number).copy()
-        struct["parts"] = parts
-        return struct
-
-
-def of_updates(numbers: range, records: Any, every: int, before: int) -> dict[str, int]:
-    """Return the values of `OF_UPDATES`, of updates that one launch makes.
-
-    Each `every`-th of these `numbers` adds to records, of shape (rows, replicas, fields), a row
-    each. The first row is of the last update that measured, if updates have been made `before`
-    these since.
-    """
-    stride = 0 if records is None else records[:1].size
-    often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
-    return {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
+        """Launch a kernel on ``Replicas`` for an update, and the other arguments."""
+        parts = over if isinstance(over, int) else self._parts[over]
+        launch(kernel, (self.count * parts, THREADS), self.struct(number, parts), *arguments)
 
 
 def starting_together(gpu: Gpu, kernel: Kernel, parts: int) -> Kernel:
     """Return a kernel whose blocks, if there are `parts` of a replica, wait for each other.
 
-    Whatever other streams do, they start together.
+    They start together, whatever other streams do.
     """
     return kernel if parts == 1 else gpu.together(kernel)
 
 
-class Sweeps:
-    """Many updates in a launch, which so many `parts` of a replica make, blocks, in a `box` each.
-
-    Others have `_launch`, of the flips, ``Replicas``, what `_updates` returns, by what bonds are
-    drawn, the spins and ``Records``.
-    """
+class Sweeps(ABC):
+    """Many updates in one launch, whose blocks are `parts` of replicas."""
 
     most_updates = 256
-    _launch: Callable[..., None]
 
-    def __init__(self, replicas: Replicas, parts: int = 1, box: Any = None) -> None:
-        self._replicas, self._parts, self._box = replicas, parts, box
+    def __init__(self, replicas: Replicas, parts: int = 1) -> None:
+        self._replicas, self._parts = replicas, parts
         self._workspace = Workspace()
         # Of the blocks of each replica that wait for each other: a single one never waits.
         counters = _COUNTER_STRIDE * replicas.count if parts > 1 else 0
         self._arrived = replicas.gpu.xp.zeros(counters, _COUNTER)
 
     def makes(self, one: bool, measures: bool) -> bool:
-        """Whether these are updates of one cluster, or of all, and measure clusters, or do not."""
+        """Whether it makes updates of one cluster, or of all, that measure clusters, or do not."""
         return not (one or measures)
 
     def sweep(
@@ -174,39 +132,29 @@ class Sweeps:
     ) -> None:
         """Make updates of these numbers, at most `most_updates`, where spins are.
 
-        `strengths` are by what bonds are drawn. For the records of `flips` see `of_updates`.
+        Bonds are drawn by `strengths`. Each `every`-th update adds to a row of the records of
+        `flips`, (rows, replicas, fields). The first row is of the last update that measured, if
+        updates have been made `before` these since.
         """
-        replicas, records = self._replicas, records_of(self._replicas.gpu, flips.record)
-        updates = self._updates(flips, of_updates(numbers, flips.record, every, before))
-        struct = replicas.struct_in_parts(numbers.start, self._parts)
+        stride = 0 if flips.record is None else flips.record[:1].size
+        often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
+        updates = {"count": len(numbers), "every": often, "before": before, "record_stride": stride}
+        struct = self._replicas.struct(numbers.start, self._parts)
         self._arrived[...] = 0
-        self._launch(flips, struct, *updates, strengths, spins, records)
+        self._launch(struct, updates, strengths, spins, flips)
 
-    def _updates(self, flips: Flips, counted: dict[str, int]) -> tuple[Any, ...]:
-        """Return ``Updates``, of the values of `OF_UPDATES`, and the box."""
-        return UPDATES.of(self._replicas.gpu, **counted), self._box
-
-
-def offering_kernel(gpu: Gpu, lattice: Lattice) -> tuple[Kernel, Over]:
-    """Return the kernel that offers the sites of a class other states, and what it goes over."""
-    if lattice.states > 2:
-        return KERNELS["update_class"].one(gpu), "words"
-    axes = [k for k, length in enumerate(lattice.shape) if length > 1]
-    whole = bool(axes) and all(lattice.periodic[k] for k in axes)
-    return _OFFER.one(gpu, max(len(axes), 1), whole), "pairs"
+    @abstractmethod
+    def _launch(
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
+    ) -> None:
+        """Launch the kernel, given ``Replicas`` and the values of `OF_UPDATES`."""
 
 
-class GpuSpins:
-    """What engines of spins on a GPU share: replicas, and words of `bonds` that an update draws.
-
-    Others have `_draw`, of spins, an update's number, by what bonds are drawn, memory for these or
-    None, and a record or None, to which it adds what the spins tell. `_launch` takes kernels that
-    were given, by name. What engines are asked for, ``kernels/updates.py`` says.
-    """
+class GpuSpins(ABC):
+    """A `SpinEngine` of replicas; `bonds` are the shape and dtype of those that an update draws."""
 
     winds, sweeps_one, counts_apart = False, False, False
     rules: tuple[str, ...] = ()
-    _draw: Callable[..., None]
 
     def __init__(
         self, replicas: Replicas, kernels: Iterable[Kernel] = (), bonds: tuple[Any, ...] = ()
@@ -215,23 +163,28 @@ class GpuSpins:
         self._bonds, self._workspace = bonds or replicas.bonds, Workspace()
         self._kernels = {kernel.name: kernel for kernel in kernels}
 
-    def _launch(self, name: str, over: Over, number: int, *arguments: Any) -> None:
+    def _launch(self, name: str, number: int, *arguments: Any, over: Over = "sites") -> None:
+        """Launch one of the given kernels, by name."""
         self.replicas.launch(self._kernels[name], number, *arguments, over=over)
 
     @cached_property
     def sweeps(self) -> Sweeps | None:
-        """What makes many updates at once, if anything does."""
+        """Makes many updates at once, if anything does."""
         return None
 
-    def start(self, words: Any) -> None:
-        """Fill words, which are 0, with random spins."""
-        self.replicas.launch(KERNELS["start_spins"].one(self.gpu), 0, words)
+    @abstractmethod
+    def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
+        """Draw the bonds of an update, if there is memory for them, and count the spins."""
 
-    def count(self, spins: Any, record: Any) -> None:
+    def start(self, spins: DeviceArray) -> None:
+        """Fill spins, which are 0, with random ones."""
+        self.replicas.launch(_START.one(self.gpu), 0, spins)
+
+    def count(self, spins: DeviceArray, record: DeviceArray) -> None:
         """Add what the spins tell to a record."""
         self._draw(spins, 0, None, None, record)
 
-    def bonds(self, spins: Any, number: int, strengths: Any) -> Any:
+    def bonds(self, spins: DeviceArray, number: int, strengths: DeviceArray) -> Any:
         """Return the bonds that the update of this number makes active."""
         bonds = self.xp.empty(*self._bonds)
         self._draw(spins, number, strengths, bonds, None)
@@ -256,7 +209,7 @@ class ClusterWindings:
         closed = [*np.flatnonzero(lattice.periodic), *[0] * MOST_CLOSED][:MOST_CLOSED]
         self._closed = np.array((closed,), _CLOSED_AXES)[()]
 
-    def record(self, records: Any, unite: Callable[[Any], None]) -> None:
+    def record(self, records: np.void, unite: Callable[[Any], None]) -> None:
         """Fill two fields of records, which are 0, by ``SeamWindings`` that `unite` is given."""
         tables = windings.cleared_windings(self._gpu, self.seams, self._workspace)
         unite(tables)

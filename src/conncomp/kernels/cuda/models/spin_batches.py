@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
-from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps
+from conncomp.kernels.cuda.models.replicas import UPDATES, Replicas, Sweeps, records_of
 from conncomp.kernels.cuda.models.spin_tiles import (
     MOST_PLACES,
     box_rows,
@@ -57,13 +59,19 @@ class SpinBatches(Sweeps):
 
     def __init__(self, replicas: Replicas) -> None:
         gpu, lattice = replicas.gpu, replicas.lattice
-        super().__init__(replicas, box=box_rows(lattice.shape, 2 * lattice.columns))
+        super().__init__(replicas)
+        self._box = box_rows(lattice.shape, 2 * lattice.columns)
         blocks = -(-replicas.count // gpu.multiprocessors)
         at_once = min(blocks, max(1, gpu.shared_memory // (_shared(lattice, 1) + SHARED_BESIDE)))
         most = max(1, min(_most_warps(lattice), WARPS_OF_MULTIPROCESSOR // at_once))
         self._warps = 1 << most.bit_length() - 1  # so that rows are dealt evenly
         (self._kernel,) = KERNELS.load(gpu, lattice.ndim)
 
-    def _launch(self, _: Flips, *arguments: Any) -> None:
-        grid, lattice = (self._replicas.count, self._warps * WARP), self._replicas.lattice
-        launch(self._kernel, grid, *arguments, shared=_shared(lattice, self._warps))
+    def _launch(
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
+    ) -> None:
+        records = records_of(self._replicas.gpu, flips.record)
+        shared = _shared(self._replicas.lattice, self._warps)
+        read = replicas, UPDATES.pack(updates), self._box, strengths
+        grid = self._replicas.count, self._warps * WARP
+        launch(self._kernel, grid, *read, spins, records, shared=shared)

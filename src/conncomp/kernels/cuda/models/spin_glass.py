@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.models.replicas import check_room
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.lattice import BITS, MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
 from conncomp.kernels.updates import Drawn
@@ -25,22 +23,17 @@ THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
 
-# ``GlassLaunch`` of ``spin_glass.cuh``.
-_LAUNCH = layout(
-    ("replicas", GLASS_REPLICAS), ("axes parts", "i4"), ("step", "u4"), ("colour", "i4")
+LAUNCH = Struct(
+    *("GlassLaunch", ("replicas", GLASS_REPLICAS)),
+    *(("axes parts", "i4"), ("step", "u4"), ("colour", "i4")),
 )
 
 
 class GlassEngine:
-    """Replicas side by side, and the kernels that change their spins.
+    """Sweeps of spins by a rule of `RULES`, given the couplings of replicas as they act."""
 
-    The rule is "metropolis" or "heat-bath". Of `acting` couplings, which are numbers, or else ±J,
-    all bonds may be there. `replicas` say more than `drawn`.
-    """
-
-    def __init__(
-        self, gpu: Gpu, drawn: Drawn, replicas: GlassReplicas, rule: str, acting: Any
-    ) -> None:
+    def __init__(self, gpu: Gpu, drawn: Drawn, rule: str, acting: Any) -> None:
+        replicas: GlassReplicas = acting.replicas
         lattice = replicas.lattice
         self.gpu, self.xp = gpu, gpu.xp
         wanted = sum(array.nbytes for array in acting.arrays if array is not None)
@@ -60,39 +53,40 @@ class GlassEngine:
             for n, closed in zip(lattice.shape, lattice.periodic, strict=True)
         )
         self._colours = 3 if odd else 2
-        self._struct = np.array((replicas.struct(rule), axes, 0, 0, 0), _LAUNCH)
+        self._fields = {"replicas": replicas.struct(rule), "axes": axes}
 
-    def start(self, words: Any) -> None:
+    def start(self, words: DeviceArray) -> None:
         """Draw the first spins."""
-        launch(self._start, self._grid(self._sites), self._struct[()], words)
+        self._launch(self._start, self._parts(self._sites), words)
 
-    def sweep(self, words: Any, number: int, temperatures: Any) -> None:
+    def sweep(self, words: DeviceArray, number: int, temperatures: DeviceArray) -> None:
         """Make a sweep of the spins in `words`."""
+        parts = self._parts(-(-self._sites // 2))
         given = *self._bonds, temperatures, *self._tables, words
-        self._struct["step"] = number
-        grid = self._grid(-(-self._sites // 2))
         for colour in range(self._colours):
-            self._struct["colour"] = colour
-            launch(self._sweep, grid, self._struct[()], *given)
+            self._launch(self._sweep, parts, *given, step=number, colour=colour)
 
-    def count(self, words: Any, record: Any) -> None:
+    def count(self, words: DeviceArray, record: DeviceArray) -> None:
         """Add to each replica's record of two fields."""
         # A warp a site, which adds to the record at the end: few blocks.
-        grid = self._grid(self._sites * WARP, -(-self._most // 8))
-        launch(self._count, grid, self._struct[()], *self._bonds, words, record)
+        parts = min(self._parts(self._sites * WARP), -(-self._most // 8))
+        self._launch(self._count, parts, *self._bonds, words, record)
 
-    def compare_pairs(self, words: Any, pairs: Any, differ: Any) -> None:
+    def compare_pairs(self, words: DeviceArray, pairs: Any, differ: DeviceArray) -> None:
         """Write where the two replicas of each pair differ, (pairs, sites)."""
-        _, threads = self._grid(self._sites)
-        grid = len(pairs) * int(self._struct["parts"]), threads
-        launch(self._compare, grid, self._struct[()], self.xp.asarray(pairs), words, differ)
+        given = self.xp.asarray(pairs), words, differ
+        self._launch(self._compare, self._parts(self._sites), *given, groups=len(pairs))
 
-    def flip_pairs(self, words: Any, pair_of: Any, flips: Any) -> None:
+    def flip_pairs(self, words: DeviceArray, pair_of: Any, flips: DeviceArray) -> None:
         """Flip the spins of each replica that has a pair where that says so."""
-        grid, pair_of = self._grid(self._sites), self.xp.asarray(pair_of)
-        launch(self._flip, grid, self._struct[()], pair_of, flips, words)
+        pair_of = self.xp.asarray(pair_of)
+        self._launch(self._flip, self._parts(self._sites), pair_of, flips, words)
 
-    def _grid(self, threads: int, most: int | None = None) -> tuple[int, int]:
-        parts = max(1, min(-(-threads // THREADS), most or self._most))
-        self._struct["parts"] = parts
-        return self._groups * parts, THREADS
+    def _parts(self, threads: int) -> int:
+        """Return how many blocks of a group have so many threads, or all that it gets."""
+        return max(1, min(-(-threads // THREADS), self._most))
+
+    def _launch(self, kernel: Kernel, parts: int, *given: Any, groups: int = 0, **at: int) -> None:
+        """Launch a kernel with `parts` blocks a group, or pair, `at` a step and a colour."""
+        struct = LAUNCH.pack({**self._fields, "parts": parts, "step": 0, "colour": 0, **at})
+        launch(kernel, ((groups or self._groups) * parts, THREADS), struct, *given)

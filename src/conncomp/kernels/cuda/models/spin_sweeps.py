@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Kernel, Templates, launch
-from conncomp.kernels.cuda.models.replicas import Replicas, Sweeps, starting_together
+from conncomp.kernels.cuda.models.replicas import (
+    UPDATES,
+    Replicas,
+    Sweeps,
+    records_of,
+    starting_together,
+)
 from conncomp.kernels.lattice import MOST_AXES, WORD, Lattice
 from conncomp.kernels.updates import Flips
 
@@ -32,19 +38,19 @@ _BOXES = np.dtype([("extent", "i4", MOST_AXES), ("segments", "i4"), ("words", "i
 
 
 class _Plan(NamedTuple):
-    """How a lattice is cut: the extent of a box, and how many parts there are."""
+    """Parts of a lattice, each of which is in a box of this extent."""
 
     extent: tuple[int, ...]
     parts: int
 
     @property
     def segments(self) -> int:
-        """How many segments of a row a box has, at most."""
+        """The segments of rows that a box has, at most."""
         return prod(self.extent[:-1]) * -(-self.extent[-1] // WARP)
 
     @property
     def words(self) -> int:
-        """How many words a box has, at most."""
+        """The words that a box has, at most."""
         return prod(self.extent[:-1]) * -(-self.extent[-1] // WORD)
 
     def shared(self, threads: int) -> int:
@@ -97,8 +103,8 @@ class SpinSweeps(Sweeps):
         gpu, lattice = replicas.gpu, replicas.lattice
         self._plan = plan = _plan(gpu, lattice, replicas.count)
         extent = *(1,) * (MOST_AXES - lattice.ndim), *plan.extent
-        box = np.array((extent, plan.segments, plan.words), _BOXES)[()]
-        super().__init__(replicas, plan.parts, box)
+        super().__init__(replicas, plan.parts)
+        self._boxes = np.array((extent, plan.segments, plan.words), _BOXES)[()]
         at_once = gpu.blocks_together(THREADS, BLOCKS_OF_MULTIPROCESSOR)
         self._by_warp = by_warp = replicas.count <= at_once
         self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
@@ -107,13 +113,16 @@ class SpinSweeps(Sweeps):
             THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
         )
 
-    def _launch(self, _: Flips, *arguments: Any) -> None:
+    def _launch(
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
+    ) -> None:
         """Launch the kernel; from the first time on that clusters are refused, in the grid."""
-        gpu, replicas, parts = self._replicas.gpu, self._replicas, self._parts
-        of_sites = 0 if parts == 1 else replicas.lattice.sites * replicas.count
+        gpu, count, parts = self._replicas.gpu, self._replicas.count, self._parts
+        of_sites = 0 if parts == 1 else self._replicas.sites
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
-        grid, shared = (replicas.count * parts, self._threads), self._plan.shared(self._threads)
-        given = *arguments, forest, self._arrived
+        grid, shared = (count * parts, self._threads), self._plan.shared(self._threads)
+        read = replicas, UPDATES.pack(updates), self._boxes, strengths
+        given = *read, spins, records_of(gpu, flips.record), forest, self._arrived
         try:
             launch(self._kernel, grid, *given, shared=shared)
         except gpu.refusals:

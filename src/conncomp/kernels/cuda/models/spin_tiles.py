@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import WARP, Module, Templates, launch
+from conncomp.kernels.cuda.models.clusters import ClusterFinder
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, MOST_AXES, WORD, Lattice
+from conncomp.kernels.updates import Flips
 
 # The logarithms of the sites of a tile along each axis, and the warps of its block.
 LOGS = {2: (7, 6), 3: (4, 4, 5), 4: (3, 3, 2, 5)}
@@ -61,7 +64,7 @@ def _count(lattice: Lattice) -> tuple[int, ...]:
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
-    """Whether `TileClusters` takes lattices, and these fill their tiles well enough.
+    """Whether `TileFinder` takes lattices, and these fill their tiles well enough.
 
     Sites of tiles have numbers of 32 bits, also those that are beyond the lattice.
     """
@@ -71,46 +74,45 @@ def takes(lattice: Lattice, replicas: int) -> bool:
     return of_tiles * replicas < 1 << 31 and lattice.sites >= LEAST_FILLED * of_tiles
 
 
-class TileClusters:
-    """Flips all clusters of lattices that `takes` takes; afterwards needs none of the workspace."""
+class TileFinder(ClusterFinder):
+    """Flips all clusters, as parts of tiles, of lattices that `takes` takes."""
 
     def __init__(self, replicas: Replicas, workspace: Workspace) -> None:
-        self._replicas, self._workspace = replicas, workspace
         lattice, logs = replicas.lattice, LOGS[replicas.lattice.ndim]
         before = MOST_AXES - lattice.ndim
         along = (*(1,) * before, *_count(lattice)), (*(0,) * before, *logs)
         box = box_rows(tuple(1 << log for log in logs), -(1 << logs[-1]) // -WARP)
         self._tiles, self._words = np.array((*along, box), _TILES)[()], (1 << sum(logs)) // WARP
         self._blocks = prod(_count(lattice)) * replicas.count
+        of_places = self._blocks * self._words * WARP * (PLACE_BYTES * 8 + 2) // 8
+        super().__init__(replicas, replicas.sites * INDEX.itemsize + of_places, workspace)
 
-    @property
-    def module(self) -> Module:
-        """The module that `flip` loads."""
-        return KERNELS.module(self._replicas.lattice.ndim)
+    def takes(self, flips: Flips) -> bool:
+        """Whether all clusters flip, and none is measured."""
+        measures = flips.clusters or self._winds(flips)
+        return flips.chosen is None and flips.watch is None and not measures
 
-    def flip(self, bonds: Any, number: int, new: Any) -> None:
+    def modules(self, flips: Flips) -> Sequence[Module]:
+        """Return the module that `flip` loads."""
+        return [KERNELS.module(self._replicas.lattice.ndim)]
+
+    def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
         """Give each cluster a new state, those of update `number`, in the spins `new`."""
         gpu, replicas, lattice = self._replicas.gpu, self._replicas, self._replicas.lattice
-        words, sites = self._blocks * self._words, lattice.sites * replicas.count
+        words, sites = self._blocks * self._words, replicas.sites
         coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
         label, marks, forest, coins = self._workspace.take(
             gpu, (words * WARP, PLACE), (words, MARKS), (sites, INDEX), (coin_words, BITS)
         )
-        toss, mark, join, flip = gpu.load(*self.module)
+        toss, mark, join, flip = KERNELS.load(gpu, lattice.ndim)
         grid, lists = (self._blocks, WARPS * WARP), WARPS * list_bytes(lattice.ndim)
         of_words = word_bytes(lattice.ndim) + MARKS.itemsize * (lattice.ndim + 2)
-        given, shared = (replicas.struct(number), self._tiles), lists + self._words * of_words
-        launch(mark, grid, *given, bonds, label, marks, forest, shared=shared)
-        launch(join, grid, *given, bonds, label, forest)
+        struct, tiles, shared = replicas.struct(number), self._tiles, lists + self._words * of_words
+        launch(mark, grid, struct, tiles, bonds, label, marks, forest, shared=shared)
+        launch(join, grid, struct, tiles, bonds, label, forest)
         if lattice.states == 2:
-            launch(toss, replicas.grid, given[0], coins)
+            launch(toss, replicas.grid, struct, coins)
         else:
             coins = None
         shared = lists + self._words * MARKS.itemsize * (lattice.planes + 1)
-        launch(flip, grid, *given, coins, label, marks, forest, new, shared=shared)
-
-
-def memory(lattice: Lattice, replicas: int) -> int:
-    """Return how many bytes an update takes but for spins and bonds."""
-    places = prod(_count(lattice)) << sum(LOGS[lattice.ndim])
-    return replicas * (lattice.sites * INDEX.itemsize + places * (PLACE_BYTES * 8 + 2) // 8)
+        launch(flip, grid, struct, tiles, coins, label, marks, forest, new, shared=shared)

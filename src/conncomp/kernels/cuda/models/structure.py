@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu, Templates
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Templates
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.edges import KINDS, SpinKind
@@ -32,20 +32,19 @@ class StructureSums:
         self._add, self._of_clusters, self._square = KERNELS.load(gpu, kind.waves)
         self._workspace = Workspace()
 
-    def count(self, spins: Any, record: Any, field: int) -> None:
+    def count(self, spins: DeviceArray, record: DeviceArray, field: int) -> None:
         """Add sums over all sites to a record, (replicas, fields), from a field on."""
-        given = self._struct, spins, records_of(self._gpu, record), np.int32(field)
-        self._replicas.launch(self._add, 0, *given, over="sites")
+        sums = records_of(self._gpu, record), np.int32(field)
+        self._replicas.launch(self._add, 0, self._struct, spins, *sums, over="sites")
 
     def square(self, spins: Any, number: int, labels: Any, record: Any, field: int) -> None:
         """Add the squares of clusters' sums, as limbs for each wave, to a record."""
         replicas = self._replicas
-        numbers = 2 * replicas.count * replicas.lattice.sites
-        (sums,) = self._workspace.take(self._gpu, (numbers, np.dtype(np.int64)))
+        (sums,) = self._workspace.take(self._gpu, (2 * replicas.sites, np.dtype(np.int64)))
         records = records_of(self._gpu, record)
         for wave in range(len(self._waves.axes)):
             sums[...] = 0
-            given = self._struct, np.int32(wave), spins, labels, sums
-            replicas.launch(self._of_clusters, number, *given, over="sites")
-            squared = sums, records, np.int32(field + LIMBS * wave)
-            replicas.launch(self._square, number, *squared, over="sites")
+            of_wave = self._struct, np.int32(wave)
+            replicas.launch(self._of_clusters, number, *of_wave, spins, labels, sums, over="sites")
+            first = np.int32(field + LIMBS * wave)
+            replicas.launch(self._square, number, sums, records, first, over="sites")

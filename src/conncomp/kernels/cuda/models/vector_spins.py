@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import WARP, Templates, launch
-from conncomp.kernels.cuda.models.replicas import THREADS, GpuSpins, Replicas, records_of
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, Templates
+from conncomp.kernels.cuda.models import vector_sweeps
+from conncomp.kernels.cuda.models.replicas import THREADS, GpuSpins, check_room, records_of
+from conncomp.kernels.cuda.models.vector_sweeps import KINDS
+from conncomp.kernels.cuda.models.words import WordEngine
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.kernels.vector_spins import ANGLE, DIRECTION, PROJECTED, Kind
+from conncomp.kernels.lattice import BITS
+from conncomp.kernels.updates import Flips
+from conncomp.kernels.vector_spins import PROJECTED, Kind
 
 FILE = "cuda/models/vector_spins.cuh"
-KINDS = {kind: f"conncomp::{kind.name}" for kind in (ANGLE, DIRECTION)}
 KERNELS = Templates(
     FILE, "start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors", kind=KINDS
 )
@@ -24,44 +29,62 @@ ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
 COUNTING_BLOCKS = 6
 
 
-class VectorSpins(GpuSpins):
-    """Spins of a kind, whose clusters others find; the coupling may be negative."""
+class VectorEngine(GpuSpins):
+    """Spins of a kind, whose clusters are those of words of two states: reflected or not."""
 
     counts_apart = True
 
-    def __init__(self, replicas: Replicas, kind: Kind, negative: bool) -> None:
-        super().__init__(replicas, KERNELS.load(replicas.gpu, kind))
-        self._kind, self._negative = kind, np.int32(-1 if negative else 0)
-        self._sum_workspace = Workspace()
-        lattice, half_warps = replicas.lattice, 2 * THREADS // WARP
-        blocks = replicas.count * lattice.words // (ROWS * half_warps)
-        large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * self.gpu.multiprocessors
-        self._rows, self._rows_apart = (ROWS, ROWS_APART) if large else (1, 1)
-        parts = -(-COUNTING_BLOCKS * self.gpu.multiprocessors // replicas.count)
-        self._counting_parts = max(1, min(parts, -(-lattice.words // half_warps)))
+    def __init__(self, embedded: WordEngine, kind: Kind, negative: bool) -> None:
+        replicas, gpu = embedded.replicas, embedded.gpu
+        lattice, count = replicas.lattice, replicas.count
+        spins = 2 * count * lattice.sites * kind.dtype.itemsize
+        check_room(gpu, f"{count} lattices of shape={lattice.shape}", spins)
+        super().__init__(replicas, KERNELS.load(gpu, kind))
+        self._embedded, self._kind = embedded, kind
+        self._negative, self._sum_workspace = np.int32(-1 if negative else 0), Workspace()
+        half_warps = 2 * THREADS // WARP
+        blocks = count * lattice.words // (ROWS * half_warps)
+        large = lattice.ndim > 1 and blocks >= LEAST_BLOCKS * gpu.multiprocessors
+        self._rows, self._rows_apart = map(np.int32, (ROWS, ROWS_APART) if large else (1, 1))
+        parts = -(-COUNTING_BLOCKS * gpu.multiprocessors // count)
+        self._parts = max(1, min(parts, -(-lattice.words // half_warps)))
+        self.sweeps_one = vector_sweeps.takes(gpu, lattice, count)
+        if self.sweeps_one:
+            self.sweeps = vector_sweeps.VectorSweeps(replicas, kind, negative)
 
-    def start(self, spins: Any) -> None:
+    def start(self, spins: DeviceArray) -> None:
         """Draw the first spins."""
-        self._launch("start_vectors", "sites", 0, spins)
+        self._launch("start_vectors", 0, spins)
 
-    def count(self, spins: Any, record: Any) -> None:
+    def count(self, spins: DeviceArray, record: DeviceArray) -> None:
         """Add what the spins tell to a record."""
-        replicas, parts, records = self.replicas, self._counting_parts, records_of(self.gpu, record)
-        struct, grid = replicas.struct_in_parts(0, parts), (replicas.count * parts, THREADS)
-        count = self._kernels["count_vectors"]
-        launch(count, grid, struct, np.int32(self._rows), spins, records)
+        records = records_of(self.gpu, record)
+        self._launch("count_vectors", 0, self._rows, spins, records, over=self._parts)
+
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after clusters are reflected, all or one."""
+        lattice, watch = self.replicas.lattice, None
+        words = self.replicas.count * lattice.words
+        bonds, before, reflected = self._workspace.take(
+            self.gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
+        )
+        self._draw(spins, number, strengths, bonds, flips.record)
+        if flips.clusters:
+            watch = partial(self._project, spins, number, flips.record)
+        if flips.chosen is not None or flips.clusters:
+            before[...] = 0  # the states of two that sites have, of which a cluster takes the other
+        self._embedded.flip(bonds, before, reflected, number, flips._replace(watch=watch))
+        reflections = self._rows_apart, spins, reflected, new
+        self._launch("reflect_vectors", number, *reflections)
 
     def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update as words, and count them into a record, if any."""
-        how = strengths, self._negative, bonds, records_of(self.gpu, record)
-        self._launch("draw_vector_bonds", "sites", number, np.int32(self._rows), spins, *how)
+        drawn = strengths, self._negative, bonds, records_of(self.gpu, record)
+        self._launch("draw_vector_bonds", number, self._rows, spins, *drawn)
 
-    def _reflect(self, spins: Any, number: int, reflected: Any, new: Any) -> None:
-        """Write the new spins, given words of which sites are reflected."""
-        given = np.int32(self._rows_apart), spins, reflected, new
-        self._launch("reflect_vectors", "sites", number, *given)
-
-    def _project(self, spins: Any, number: int, record: Any, labels: Any) -> None:
+    def _project(
+        self, spins: DeviceArray, number: int, record: DeviceArray, labels: DeviceArray
+    ) -> None:
         """Add the squares of clusters' sums of projections to a record, given labels."""
         sites, records = labels.size, records_of(self.gpu, record)
         (sums,) = self._sum_workspace.take(self.gpu, (sites, np.dtype(np.int64)))

@@ -11,14 +11,15 @@ from conncomp.kernels.cuda.models.replicas import (
     OF_UPDATES,
     Replicas,
     Sweeps,
+    records_of,
     starting_together,
 )
-from conncomp.kernels.cuda.models.vector_spins import KINDS
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.updates import Flips
-from conncomp.kernels.vector_spins import Kind
+from conncomp.kernels.vector_spins import ANGLE, DIRECTION, Kind
 
+KINDS = {kind: f"conncomp::{kind.name}" for kind in (ANGLE, DIRECTION)}
 KERNELS = Templates("cuda/models/vector_sweeps.cuh", "sweep_vectors", kind=KINDS)
 THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
 # Sites of a block: no more than its shared memory has room for.
@@ -66,18 +67,13 @@ class VectorSweeps(Sweeps):
         """Return True: they reflect each cluster by a coin, or that of one site, and measure."""
         return True
 
-    def _updates(self, flips: Flips, counted: dict[str, int]) -> tuple[Any, ...]:
-        """Return ``VectorUpdates``."""
-        clusters = flips.clusters and flips.record is not None
-        which = {"one": flips.chosen is not None, "clusters": clusters}
-        same = {"chunk": self._chunk, "negative": self._negative}
-        return (UPDATES.of(self._replicas.gpu, **counted, **same, **which),)
-
-    def _launch(self, flips: Flips, *arguments: Any) -> None:
+    def _launch(
+        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
+    ) -> None:
         """Launch the kernel; each replica's strength is a ``BondStrength``."""
-        gpu, replicas, (*drawn, records) = self._replicas.gpu, self._replicas, arguments
+        gpu, lattice, count = self._replicas.gpu, self._replicas.lattice, self._replicas.count
         clusters = flips.clusters and flips.record is not None
-        sites = replicas.lattice.sites * replicas.count
+        sites = self._replicas.sites
         of_clusters = sites if clusters else 0
         parent, size, total = self._workspace.take(
             gpu, (sites, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)
@@ -86,7 +82,11 @@ class VectorSweeps(Sweeps):
             size[...] = 0
             total[...] = 0
         memory = MEMORY.of(gpu, parent=parent, size=size, sum=total)
-        of_axes = _BYTES_OF_AXIS * replicas.lattice.ndim
+        of_axes = _BYTES_OF_AXIS * lattice.ndim
         shared = self._chunk * (_BYTES + of_axes + _BYTES_OF_CLUSTERS * clusters)
-        grid = replicas.count * self._parts, THREADS
-        launch(self._kernel, grid, *drawn, memory, records, self._arrived, shared=shared)
+        grid, records = (count * self._parts, THREADS), records_of(gpu, flips.record)
+        same = {"chunk": self._chunk, "negative": self._negative}
+        which = {"one": flips.chosen is not None, "clusters": clusters}
+        read = replicas, UPDATES.pack({**updates, **same, **which}), strengths
+        written = spins, memory, records, self._arrived
+        launch(self._kernel, grid, *read, *written, shared=shared)

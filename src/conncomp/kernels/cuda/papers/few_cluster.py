@@ -1,31 +1,22 @@
-"""Clusters of chosen sites, grown along their wave fronts, and bonds activated site by site.
-
-Drives ``few_cluster.cuh`` and ``site_bonds.cuh``.
-"""
+"""Clusters of chosen sites, grown along their wave fronts: drives ``few_cluster.cuh``."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-import numpy as np
-
-from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
+from conncomp.kernels.cuda.models.clusters import choice_of, tiles_of
 from conncomp.kernels.cuda.models.replicas import Replicas
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.models.words import WordSpins
+from conncomp.kernels.cuda.structs import Struct
+from conncomp.kernels.cuda.workspace import Fields
+from conncomp.kernels.updates import Flips
 
 KERNELS = Templates(
     "cuda/papers/few_cluster.cuh",
     "reset_growths grow_clusters settle_growths flip_growths",
     indices="index",
-)
-# Bonds activated site by site: the rows and columns of the sites of a thread, by what users say.
-SITES: dict[int | str, tuple[int, int]] = {1: (1, 1), 4: (2, 2), "column": (4, 1)}
-ACTIVATION = (None, *SITES)
-SITE_BONDS = Templates(
-    "cuda/papers/site_bonds.cuh",
-    "activate_sites",
-    sites={name: f"{rows}, {columns}" for name, (rows, columns) in SITES.items()},
 )
 
 # As in equation 27, but for the threads that a multiprocessor holds, which the GPU tells.
@@ -33,7 +24,7 @@ MOST_THREADS, MOST_BLOCKS = 1024, 8
 # The share of free memory that queues may take.
 SHARE = 4
 
-_GROWTHS = layout(("owner above lowest queue", "u8"), ("seeds owners", "i8"))
+GROWTHS = Struct("Growths<int32_t>", "owner above lowest queue", ("seeds owners", "i8"))
 
 
 def threads_of_block(gpu: Gpu, seeds: int) -> int:
@@ -43,34 +34,39 @@ def threads_of_block(gpu: Gpu, seeds: int) -> int:
     return max(WARP, int(min(MOST_THREADS, share)) // WARP * WARP)
 
 
-class WaveFronts:
-    """Updates the clusters of chosen sites of many lattices, whose sites and seeds fit `index`."""
+class WaveFrontEngine(WordSpins):
+    """Words of states; updates grow the clusters of chosen sites, and no others."""
 
-    def __init__(self, gpu: Gpu, replicas: Replicas, index: DType) -> None:
-        self._gpu, self._replicas, self._index = gpu, replicas, index
-        self._workspace = Workspace()
+    winds = True  # as errors say that updates with windings measure all clusters
 
-    def update(
-        self, words: Any, new: Any, number: int, probabilities: Any, tiles: Any, choice: Any
-    ) -> None:
-        """Fill `new` with the spins after an update.
+    def __init__(self, replicas: Replicas) -> None:
+        # Of the queues, that of one block at least.
+        sites = replicas.sites + replicas.lattice.sites
+        super().__init__(replicas, sites * replicas.index.itemsize)
 
-        `probabilities` are those of bonds by replica; `tiles` and `choice` are ``ChoiceTiles`` and
-        ``Choice`` of ``clusters.cuh``.
-        """
-        gpu, lattice, index = self._gpu, self._replicas.lattice, self._index
-        each = int(np.prod(np.array(lattice.shape) // tiles["length"][-lattice.ndim :]))
-        seeds, owners = each * self._replicas.count, lattice.sites * self._replicas.count
-        threads = threads_of_block(gpu, seeds)
+    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update."""
+        chosen, replicas = flips.chosen, self.replicas
+        if chosen is None or flips.counts_bonds:
+            done = "updates" if chosen is None else "measures"
+            raise ValueError(
+                "labelling='wave-front' grows the clusters of chosen sites, and this call "
+                f"{done} them all; use labelling='auto'"
+            )
+        if flips.record is not None:
+            self.count(words, flips.record)
+        gpu, lattice, index = self.gpu, replicas.lattice, replicas.index
+        tiles = prod(n // edge for n, edge in zip(lattice.shape, chosen.tile, strict=True))
+        seeds, owners = tiles * replicas.count, replicas.sites
         room = gpu.free_memory() // SHARE // (lattice.sites * index.itemsize)
         blocks = max(1, min(seeds, gpu.multiprocessors * MOST_BLOCKS, room))
-        parts = (owners, index), (seeds, index), (seeds, index), (blocks * lattice.sites, index)
-        memory = self._workspace.take(gpu, *parts)
-        growths = np.array((*map(gpu.address, memory), seeds, owners), _GROWTHS)[()]
+        by_seed, queue = (seeds, index), (blocks * lattice.sites, index)
+        parts = {"owner": (owners, index), "above": by_seed, "lowest": by_seed, "queue": queue}
+        fields: Fields = {**parts, "seeds": seeds, "owners": owners}
+        growths = self._workspace.take_struct(gpu, GROWTHS, fields).struct
         reset, grow, settle, flip = KERNELS.load(gpu, index)
-        replicas = self._replicas.struct(number)
-        by_words = self._replicas.grid
-        launch(reset, by_words, growths)
-        launch(grow, (blocks, threads), replicas, tiles, growths, words, probabilities)
-        launch(settle, by_words, growths)
-        launch(flip, by_words, replicas, growths, choice, words, new)
+        struct, grid = replicas.struct(number), (blocks, threads_of_block(gpu, seeds))
+        launch(reset, replicas.grid, growths)
+        launch(grow, grid, struct, tiles_of(chosen), growths, words, strengths)
+        launch(settle, replicas.grid, growths)
+        launch(flip, replicas.grid, struct, growths, choice_of(chosen), words, new)
