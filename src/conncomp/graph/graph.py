@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp.graph.inputs import conversions, parts
-from conncomp.graph.inputs.parts import Ids, Indices, Parts
+from conncomp.graph.inputs.parts import Ids, Parts
 from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.graph import Indices
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress, StrPath

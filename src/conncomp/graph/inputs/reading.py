@@ -23,8 +23,9 @@ from conncomp.files.csv_header import ENDS, SAMPLE, is_table, judge_first_row, r
 from conncomp.files.images import read_image
 from conncomp.graph.inputs import parts
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
-from conncomp.graph.inputs.parts import Ids, Indices, Parts
+from conncomp.graph.inputs.parts import Ids, Parts
 from conncomp.graph.inputs.xml_text import XmlText
+from conncomp.kernels.graph import Indices
 
 Names = NDArray[np.str_]
 

@@ -22,6 +22,7 @@ from conncomp.kernels.cuda.launcher import (
 )
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.graph import GraphArrays, WeightBits, WeightOrder
 
 FILE = "cuda/graph/boruvka.cuh"
 SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 4096, 1024, 256, 32
@@ -57,16 +58,9 @@ RANKED_ARCS = Struct("RankedArcs<uint32_t>", "rank order")
 PACKED_WEIGHTS = Struct("PackedWeights", "weights", ("order", ORDERS[BITS].dtype))
 
 
-class WeightBits(NamedTuple):
-    """The bits of weights, uint32 or uint64, and the masks of ``WeightOrder``: see `struct`."""
-
-    bits: Any
-    order: tuple[int, int, int]
-
-    def struct(self) -> np.void:
-        """Return the masks as kernels take them."""
-        masks = zip(("minus_zero", "negative", "sign"), self.order, strict=True)
-        return ORDERS[self.bits.dtype].pack(dict(masks))
+def _packed(order: WeightOrder, dtype: DType) -> np.void:
+    """Return the masks of weights, whose bits are of a type, as kernels take them."""
+    return ORDERS[dtype].pack(order._asdict())
 
 
 class _Keys(NamedTuple):
@@ -128,7 +122,9 @@ LINKS_OF_ROWS = Templates(
 )
 
 
-def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace) -> Any:
+def forest_arcs(
+    gpu: Gpu, graph: GraphArrays, weights: WeightBits | None, workspace: Workspace
+) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
     It waits for the GPU, and notes in the graph whether its rows are sorted.
@@ -142,7 +138,7 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     return found
 
 
-def room_for_forest(gpu: Gpu, graph: Any) -> Any:
+def room_for_forest(gpu: Gpu, graph: GraphArrays) -> Any:
     """Return an array for as many arcs as a forest may have."""
     most = min(graph.num_vertices, graph.num_arcs)
     return gpu.xp.empty(most, INDEX_TYPES[graph.num_arcs > INT32_MAX])
@@ -158,11 +154,11 @@ class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
-        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace
+        self, gpu: Gpu, graph: GraphArrays, weights: WeightBits | None, workspace: Workspace
     ) -> None:
         self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, bool(graph.sorted_rows)
         is_list = graph.arcs is not None
-        self.ends = first, second = graph.arcs if is_list else graph.csr
+        self.ends = first, second = graph.lists
         self.arcs = arcs = len(second)
         self.is_symmetric = bool(graph.symmetric) and not is_list
         self.graph = (
@@ -270,8 +266,8 @@ class ForestTask:
         # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
         weights, key = self.weights, np.uint64(secrets.randbits(64))
         weigh = WEIGHTS.one(self.gpu, weights.bits.dtype, *(end.dtype for end in self.ends))
-        weighed = self.graph, self.arcs, weights.bits, weights.struct(), key
-        launch(weigh, self.by_span, *weighed, *known)
+        order = _packed(weights.order, weights.bits.dtype)
+        launch(weigh, self.by_span, self.graph, self.arcs, weights.bits, order, key, *known)
         one_each = max(1, -(-self.count // THREADS)), THREADS
         self._launch("choose_first", one_each, *rows, *known, ends, memory["chosen"])
         self._launch("unite_first", one_each, *rows, ends, memory["first_parent"], memory["chosen"])
@@ -312,7 +308,7 @@ def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, An
     if weights is None:
         return NUMBERS[number], ARC_NUMBERS.pack({}), ()
     if weights.bits.dtype == KEY_TYPES[0] and arcs <= INT32_MAX:
-        packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=weights.struct())
+        packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=_packed(weights.order, BITS))
         return PACKED, packed, (weights.bits,)
     order = _order_of(xp, weights)
     rank = xp.empty(arcs, number)

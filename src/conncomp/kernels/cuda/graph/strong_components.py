@@ -10,9 +10,18 @@ import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest, edges
 from conncomp.kernels.cuda.graph.edges import list_arcs, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, WARP, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    WARP,
+    DeviceArray,
+    Gpu,
+    Templates,
+    first_entry,
+    launch,
+)
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
+from conncomp.kernels.graph import Ends, GraphArrays, Indices
 
 FILE, FILE_OF_PIVOT = "cuda/graph/strong_components.cuh", "cuda/graph/pivot.cuh"
 KERNELS = Templates(FILE, "strong_components", indices="vertex index")
@@ -50,7 +59,7 @@ MOST_ENDS = 64
 CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_roots(gpu: Gpu, graph: GraphArrays, roots: DeviceArray, workspace: Workspace) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's strong component; return how many."""
     if graph.symmetric:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
@@ -82,7 +91,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     return components
 
 
-def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) -> Any:
+def _begin(gpu: Gpu, graph: GraphArrays, memory: PlacedStruct, grid: tuple[int, int]) -> Any:
     """Choose a pivot, and launch the kernels that a sample asks for; return ``ArcList``."""
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph.csr is None else graph.csr[0]
@@ -107,10 +116,10 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
 
 
 # What choose_pivot has found to do first in a graph.
-_steps_of_graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_steps_of_graphs: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()
 
 
-def _first_steps(gpu: Gpu, graph: Any, state: Any) -> int:
+def _first_steps(gpu: Gpu, graph: GraphArrays, state: Any) -> int:
     """Return which kernels are launched first: the sum of their numbers.
 
     They look themselves whether they have anything to do, but to ask the GPU once for each graph
@@ -133,3 +142,15 @@ def _least_hub(vertices: int, arcs: int) -> int:
 def _long_arc(vertices: int) -> int:
     """Return how far an arc leads over others where few of these would leave no cut."""
     return vertices // PARTS + 1
+
+
+def condense(xp: Any, graph: GraphArrays, labels: Indices, count: int) -> Ends:
+    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
+
+    `labels` are consecutive.
+    """
+    src, dst = (labels[ends] for ends in graph.ends())
+    between = src != dst
+    keys = xp.unique(src[between].astype(np.int64) * count + dst[between])
+    starts = xp.arange(count + 1, dtype=np.int64) * count
+    return xp.searchsorted(keys, starts), (keys % max(count, 1)).astype(labels.dtype)
