@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conncomp._memory import parse_bytes, peak_memory
+from conncomp.tables.clustering import Clustering
 from conncomp.tables.files import reading as files
 from conncomp.tables.files.reading import Wanted, batches, check_types, format_of, open_file
-from conncomp.tables.growing import Clustering
 from measured_command import in_python
 from pair_files import NAMES, write, write_dups
 from pairs_reference import table_of
@@ -479,7 +479,7 @@ def test_a_budget_covers_what_clusters_take(tmp_path, kind):
 from conncomp._memory import peak_memory
 from conncomp.tables.files.reading import *
 from conncomp.tables.files.memory import *
-from conncomp.tables.growing import Clustering
+from conncomp.tables.clustering import Clustering
 opened = open_file({path!r}, Wanted(("l",), ("r",)))
 budget = Budget("20G", 1, False, False)
 budget.expect([opened])

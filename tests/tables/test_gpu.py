@@ -14,7 +14,8 @@ from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.graph import incremental
 from conncomp.kernels.cuda.tables import interning, pair_clusters
 from conncomp.kernels.cuda.workspace import Workspace
-from conncomp.tables import id_space as clusters_module
+from conncomp.tables import clusters as clusters_module
+from conncomp.tables import id_space
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 from pairs_reference import clusters_of, table_of
@@ -30,7 +31,7 @@ def xp(request, monkeypatch):
     """CuPy, or what stands for it."""
     if request.param == "cuda":
         return pytest.importorskip("cupy")
-    return place_on_host(monkeypatch, _arrays, [clusters_module])
+    return place_on_host(monkeypatch, _arrays, [clusters_module, id_space])
 
 
 on_gpus = pytest.mark.parametrize("xp", ON_GPU, indirect=True)

@@ -25,9 +25,9 @@ from conncomp.cli._options import Common, Header, Positive, argument, numbers, o
 from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
+from conncomp.tables.clustering import Clustering
 from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
-from conncomp.tables.growing import Clustering
 
 PairFiles = list[reading.PairFile]
 THRESHOLDS = "no number, and no list of such as '0.9,0.95'"

@@ -117,9 +117,9 @@ def cluster_quality(
     named = table.columns(node, "node"), table.columns(cluster, "cluster")
     names = (f"clusters, column {name!r}" for name in (node, cluster))
     nodes, labels = map(as_columns, named, names)
-    left, right, weights, _ = columns_of(pairs, left, right, weights)
-    sides = as_columns(left, "left"), as_columns(right, "right")
-    weighed = [] if weights is None else [as_weights(weights)]
+    given = columns_of(pairs, left, right, weights)
+    sides = as_columns(given.left, "left"), as_columns(given.right, "right")
+    weighed = [] if given.weights is None else [as_weights(given.weights)]
     lowest = -np.inf
     if threshold is not None:
         if not weighed:

@@ -29,6 +29,7 @@ class GpuClusters:
     """
 
     on_gpu = True
+    words = 1
 
     def __init__(self, gpu: Gpu, thresholds: list[float]) -> None:
         self._gpu, self._thresholds = gpu, thresholds
