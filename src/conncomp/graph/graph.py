@@ -21,7 +21,7 @@ from conncomp.kernels.graph import Indices
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress, StrPath
-    from conncomp.graph.inputs.reading import Asked
+    from conncomp.graph.inputs.formats import Asked
 
 
 class Reading(TypedDict, total=False):
@@ -320,7 +320,7 @@ class Graph:
         (Graph(num_vertices=3, num_arcs=2), array(['30', '7', '9'], dtype='<U2'))
         (Graph(num_vertices=3, num_arcs=2), array([ 7,  9, 30]))
         """
-        from conncomp.graph.inputs.reading import Asked
+        from conncomp.graph.inputs.formats import Asked
 
         told = as_bool("compact_ids", compact_ids), as_bool("integers", integers)
         asked = Asked(*told, None if header is None else as_bool("header", header), [])
