@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 import conncomp
 from conncomp import Graph, IncrementalComponents, Workspace, _arrays
 from conncomp.graph import graph as graph_module
-from conncomp.graph import incremental
+from conncomp.graph import growing, incremental
 from conncomp.kernels.cuda.graph import incremental as driver
 from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled
@@ -50,7 +50,7 @@ def place(request, monkeypatch):
         return Place("cpu")
     if request.param == "cuda":
         return Place("cuda", pytest.importorskip("cupy"))
-    return Place("cuda", place_on_host(monkeypatch, _arrays, [incremental, graph_module]))
+    return Place("cuda", place_on_host(monkeypatch, _arrays, [growing, incremental, graph_module]))
 
 
 on_all = pytest.mark.parametrize("place", DEVICES, indirect=True)
@@ -500,7 +500,7 @@ def test_no_gpu(monkeypatch):
     def missing():
         raise ImportError("work on a GPU needs CuPy")
 
-    monkeypatch.setattr(incremental, "current_gpu", missing)
+    monkeypatch.setattr(growing, "current_gpu", missing)
     with pytest.raises(ImportError, match="needs CuPy"):
         IncrementalComponents(3, device="cuda")
 

@@ -1,0 +1,237 @@
+"""The components of a graph that grows, on a device: what `IncrementalComponents` keeps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import count as counter
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from conncomp import _arrays
+from conncomp._arguments import INDEX_TYPES, as_integer, shown
+from conncomp._core import native
+from conncomp.graph.inputs import parts
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
+from conncomp.kernels.cuda.launcher import COUNT, current_gpu, first_entry
+from conncomp.kernels.cuda.workspace import Workspace
+
+# The arguments that hold vertices, by the numbers that kernels know them by.
+ARGUMENTS = ("src", "dst", "u", "v", "vertices")
+
+_HERE = nullcontext(np)
+
+
+class GrowingComponents(ABC):
+    """A forest on a device, `parent`, and `components`, the number of its trees: int64, (1,)."""
+
+    device: Literal["cpu", "cuda"]
+    parent: Any
+    components: Any
+    library: str  # of the edges that were added last
+
+    @abstractmethod
+    def take_one(self, given: Any, name: str) -> Any:
+        """Return a vector of vertices, an argument of this name, as kernels take it."""
+
+    @abstractmethod
+    def unite(self, src: Any, dst: Any) -> None:
+        """Unite the ends of edges."""
+
+    @abstractmethod
+    def list_roots(self, vertices: Any, roots: Any) -> None:
+        """Fill `roots` with those of vertices."""
+
+    @abstractmethod
+    def compare_roots(self, u: Any, v: Any, connected: Any) -> None:
+        """Fill `connected` with whether pairs are."""
+
+    @abstractmethod
+    def write(self, labels: Any, consecutive: bool) -> None:
+        """Fill `labels`."""
+
+    def count(self) -> int:
+        """Return the number of components."""
+        with self.stream(self.library):
+            self.raise_refusal()
+            return first_entry(self.components)
+
+    def add_edges(self, src: Any, dst: Any, wait: bool) -> None:
+        """Add edges, unless one is refused."""
+        library = _arrays.library_of(src)
+        with self.stream(library):
+            src, dst = self._take({"src": src, "dst": dst})
+            self.library = library
+            self.unite(src, dst)
+            self.raise_refusal(wait)
+
+    def roots(self, vertices: Any, wait: bool) -> Any:
+        """Return the roots of vertices."""
+        library = _arrays.library_of(vertices)
+        with self.stream(library) as xp:
+            (taken,) = self._take({"vertices": vertices})
+            roots = xp.empty(len(taken), self.parent.dtype)
+            self.list_roots(taken, roots)
+            self.raise_refusal(wait)
+            return _arrays.in_library(roots, library)
+
+    def connected(self, u: Any, v: Any, wait: bool) -> Any:
+        """Return whether pairs are connected."""
+        library = _arrays.library_of(u)
+        with self.stream(library) as xp:
+            first, second = self._take({"u": u, "v": v})
+            connected = xp.empty(len(first), np.bool_)
+            self.compare_roots(first, second, connected)
+            self.raise_refusal(wait)
+            return _arrays.in_library(connected, library)
+
+    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
+        """Return the label of every vertex."""
+        with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
+            largest = max(len(self.parent) - 1, 0)
+            # The CPU kernel follows what it has written there, unchecked.
+            private = self.device == "cpu"
+            output = _arrays.Output(
+                self.parent.shape, largest, dtype, out, (), private=private, xp=xp
+            )
+            self.write(output.labels, consecutive)
+            self.raise_refusal(consecutive)
+            return output.finish(self.library)
+
+    def one_vertex(self, vertex: Any, name: str) -> Any:
+        """Return an array of one vertex, which the caller names."""
+        number, vertices = as_integer(name, vertex), len(self.parent)
+        if not 0 <= number < vertices:
+            numbered = f"vertices are numbered from 0 to {vertices - 1}"
+            raise ValueError(f"{name}={shown(vertex)}; {numbered}")
+        return np.array([number])
+
+    def stream(self, library: str) -> AbstractContextManager[Any]:
+        """Work on the stream that is current in a library; the value is NumPy or CuPy."""
+        return _HERE
+
+    @abstractmethod
+    def raise_refusal(self, wait: bool = True) -> None:
+        """Raise the error of the first call that was refused, if we are to wait for it."""
+
+    def _take(self, arrays: dict[str, Any]) -> list[Any]:
+        """Return arrays of vertices, by the names of arguments, as kernels take them."""
+        vertices = [self.take_one(array, name) for name, array in arrays.items()]
+        parts.check_lengths(arrays, vertices)
+        if self.device == "cpu":  # on a GPU kernels check vertices
+            for name, array in zip(arrays, vertices, strict=True):
+                parts.check_range(array, name, len(self.parent))
+        return parts.as_one_dtype(vertices)
+
+
+class _InMemory(GrowingComponents):
+    """Main memory, where only kernels write to the forest, many at once."""
+
+    device: Literal["cpu"] = "cpu"
+
+    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
+        self.parent, self.library = _arrays.new_array(np, (vertices,), index), "numpy"
+        native.start_growing(self.parent)
+        self.components = np.full(1, vertices, COUNT)
+
+    def unite(self, src: Any, dst: Any) -> None:
+        native.grow(src, dst, self.parent, self.components)
+
+    def list_roots(self, vertices: Any, roots: Any) -> None:
+        native.roots_of_some(vertices, self.parent, roots)
+
+    def compare_roots(self, u: Any, v: Any, connected: Any) -> None:
+        native.are_connected(u, v, self.parent, connected)
+
+    def write(self, labels: Any, consecutive: bool) -> None:
+        native.label_growing(self.parent, consecutive, labels)
+
+    def take_one(self, given: Any, name: str) -> Any:
+        if _arrays.on_gpu(given):
+            raise TypeError(
+                f"{name} lies in GPU memory, but the components in main memory; copy it to a "
+                "NumPy array, or keep the components there by device='cuda'"
+            )
+        return parts.as_indices(given, name)
+
+    def raise_refusal(self, wait: bool = True) -> None:
+        pass  # errors are raised at once
+
+
+class _OnGpu(GrowingComponents):
+    """A GPU, whose kernels check vertices, too."""
+
+    device: Literal["cuda"] = "cuda"
+
+    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
+        self._forest = GrowingForest(current_gpu(), vertices, index)
+        self.parent, self.components = self._forest.parent, self._forest.components
+        self._calls, self._workspace, self.library = counter(1), Workspace(), "cupy"
+        first_entry(self._forest.refusal)  # wait, so that all streams may use it
+
+    def unite(self, src: Any, dst: Any) -> None:
+        with self._workspace as memory:
+            call, argument = next(self._calls), ARGUMENTS.index("src")
+            self._forest.unite(current_gpu(), call, argument, src, dst, memory)
+
+    def list_roots(self, vertices: Any, roots: Any) -> None:
+        call, argument = next(self._calls), ARGUMENTS.index("vertices")
+        self._forest.list_roots(current_gpu(), call, argument, vertices, roots)
+
+    def compare_roots(self, u: Any, v: Any, connected: Any) -> None:
+        call, argument = next(self._calls), ARGUMENTS.index("u")
+        self._forest.compare_roots(current_gpu(), call, argument, u, v, connected)
+
+    def write(self, labels: Any, consecutive: bool) -> None:
+        with self._workspace as memory:
+            self._forest.copy_roots(current_gpu(), labels)
+            if consecutive:
+                number_roots(current_gpu(), labels, 0, memory)
+
+    def one_vertex(self, vertex: Any, name: str) -> Any:
+        with self.stream("cupy") as xp:
+            return xp.asarray(super().one_vertex(vertex, name))
+
+    @contextmanager
+    def stream(self, library: str) -> Iterator[Any]:
+        with _arrays.caller_stream(library, self.parent.device.id):
+            yield current_gpu().xp
+
+    def take_one(self, given: Any, name: str) -> Any:
+        if not _arrays.on_gpu(given):
+            raise TypeError(
+                f"{name} lies in main memory, but the components on a GPU; move it there, for "
+                "example by cupy.asarray"
+            )
+        array, gpu = _arrays.as_cupy(given), self.parent.device.id
+        if array.device.id != gpu:
+            raise ValueError(
+                f"{name} lies on GPU {array.device.id}, but the components on GPU {gpu}; copy it "
+                "there"
+            )
+        if array.ndim != 1:
+            raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
+        if array.size:
+            _arrays.check_kind(array, "iu", given, name, "of integers")
+        # uint64 of 2^63 and more becomes negative, and is no vertex either.
+        dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
+        return array.astype(dtype, order="C", copy=False)
+
+    def raise_refusal(self, wait: bool = True) -> None:
+        refusal = self._forest.refusal
+        if not wait or not first_entry(refusal):
+            return
+        _, argument, place, value = refusal[: len(REFUSAL)].tolist()
+        refusal.fill(0)
+        name = ARGUMENTS[argument]
+        left_out = "; the batch is left out" if name in ("src", "dst") else ""
+        raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
+
+
+def start_growing(device: str, vertices: int, index: np.dtype[Any]) -> GrowingComponents:
+    """Return vertices, numbers of this type, none of which is connected to another yet."""
+    return _InMemory(vertices, index) if device == "cpu" else _OnGpu(vertices, index)
