@@ -163,18 +163,18 @@ def test_interleavings(index, vertex, rounds, monkeypatch):
     for seed in range(12):
         gpu = HostGpu(seed=seed)
         forest, workspace = driver.GrowingForest(gpu, n, np.dtype(index)), Workspace()
-        for call, part in enumerate(np.array_split(np.arange(len(src)), 2), 1):
+        for part in np.array_split(np.arange(len(src)), 2):
             ends = (end[part].astype(vertex) for end in (src, dst))
-            forest.unite(gpu, call, 0, *ends, workspace)
+            forest.unite(gpu, *ends, workspace)
         np.testing.assert_array_equal(follow(forest.parent), right)
         assert forest.components[0] == len(np.unique(right))
         assert not forest.refusal.any()
         answer = np.empty(n, bool)
         v = np.arange(n, dtype=vertex)
-        forest.compare_roots(gpu, 3, 2, v, v[::-1].copy(), answer)
+        forest.compare_roots(gpu, v, v[::-1].copy(), answer)
         np.testing.assert_array_equal(answer, right == right[::-1])
         roots = np.empty(n, index)
-        forest.list_roots(gpu, 4, 4, v, roots)
+        forest.list_roots(gpu, v, roots)
         np.testing.assert_array_equal(roots, right)
         for label in (np.int32, np.int64):
             labels = np.empty(n, label)
@@ -191,7 +191,7 @@ def test_edges_that_unite_connect_all():
         n = int(generator.integers(4, 60))
         src, dst = generator.integers(0, n, (2, 8 * n), np.int32)
         forest = driver.GrowingForest(gpu := HostGpu(seed=seed), n, np.dtype(np.int32))
-        united = forest.unite(gpu, 1, 0, src, dst, Workspace())
+        united = forest.unite(gpu, src, dst, Workspace())
         which = np.unpackbits(united.view(np.uint8), bitorder="little")[: len(src)] > 0
         right = roots_by_scipy(n, src, dst)
         np.testing.assert_array_equal(roots_by_scipy(n, src[which], dst[which]), right)
@@ -242,7 +242,7 @@ def test_ends_that_change(launch):
         task = src, changed, noise
         gpu = Changing(launch, task, seed=seed)
         forest = driver.GrowingForest(gpu, n, np.dtype(np.int32))
-        forest.unite(gpu, 1, 0, src, dst, Workspace())
+        forest.unite(gpu, src, dst, Workspace())
         kept = ~changed if launch == 1 else np.ones(900, bool)
         right = roots_by_scipy(n, before[0][kept], before[1][kept])
         np.testing.assert_array_equal(follow(forest.parent), right)

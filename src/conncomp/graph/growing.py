@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import count as counter
 from typing import Any, Literal
 
 import numpy as np
@@ -16,43 +14,26 @@ from conncomp._arguments import INDEX_TYPES, as_integer, shown
 from conncomp._core import native
 from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
-from conncomp.kernels.cuda.launcher import COUNT, current_gpu, first_entry
+from conncomp.kernels.cuda.graph.incremental import ARGUMENTS, REFUSAL, GrowingForest
+from conncomp.kernels.cuda.launcher import COUNT, DType, current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
-
-# The arguments that hold vertices, by the numbers that kernels know them by.
-ARGUMENTS = ("src", "dst", "u", "v", "vertices")
 
 _HERE = nullcontext(np)
 
 
-class GrowingComponents(ABC):
+class GrowingComponents:
     """A forest on a device, `parent`, and `components`, the number of its trees: int64, (1,)."""
 
     device: Literal["cpu", "cuda"]
     parent: Any
     components: Any
     library: str  # of the edges that were added last
-
-    @abstractmethod
-    def take_one(self, given: Any, name: str) -> Any:
-        """Return a vector of vertices, an argument of this name, as kernels take it."""
-
-    @abstractmethod
-    def unite(self, src: Any, dst: Any) -> None:
-        """Unite the ends of edges."""
-
-    @abstractmethod
-    def list_roots(self, vertices: Any, roots: Any) -> None:
-        """Fill `roots` with those of vertices."""
-
-    @abstractmethod
-    def compare_roots(self, u: Any, v: Any, connected: Any) -> None:
-        """Fill `connected` with whether pairs are."""
-
-    @abstractmethod
-    def write(self, labels: Any, consecutive: bool) -> None:
-        """Fill `labels`."""
+    # Each subclass defines these.
+    take_one: Callable[[Any, str], Any]  # returns an argument of this name, vertices, for kernels
+    unite: Callable[[Any, Any], None]  # unites the ends of edges
+    list_roots: Callable[[Any, Any], None]  # fills roots of vertices
+    compare_roots: Callable[[Any, Any, Any], None]  # fills whether pairs are connected
+    write: Callable[[Any, bool], None]  # fills labels, which may be consecutive
 
     def count(self) -> int:
         """Return the number of components."""
@@ -71,23 +52,22 @@ class GrowingComponents(ABC):
 
     def roots(self, vertices: Any, wait: bool) -> Any:
         """Return the roots of vertices."""
-        library = _arrays.library_of(vertices)
-        with self.stream(library) as xp:
-            (taken,) = self._take({"vertices": vertices})
-            roots = xp.empty(len(taken), self.parent.dtype)
-            self.list_roots(taken, roots)
-            self.raise_refusal(wait)
-            return _arrays.in_library(roots, library)
+        return self._answer({"vertices": vertices}, self.parent.dtype, self.list_roots, wait)
 
     def connected(self, u: Any, v: Any, wait: bool) -> Any:
         """Return whether pairs are connected."""
-        library = _arrays.library_of(u)
+        return self._answer({"u": u, "v": v}, np.dtype(np.bool_), self.compare_roots, wait)
+
+    def _answer(
+        self, vertices: dict[str, Any], dtype: DType, fill: Callable[..., None], wait: bool
+    ) -> Any:
+        library = _arrays.library_of(next(iter(vertices.values())))
         with self.stream(library) as xp:
-            first, second = self._take({"u": u, "v": v})
-            connected = xp.empty(len(first), np.bool_)
-            self.compare_roots(first, second, connected)
+            taken = self._take(vertices)
+            answer = xp.empty(len(taken[0]), dtype)
+            fill(*taken, answer)
             self.raise_refusal(wait)
-            return _arrays.in_library(connected, library)
+            return _arrays.in_library(answer, library)
 
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         """Return the label of every vertex."""
@@ -114,7 +94,6 @@ class GrowingComponents(ABC):
         """Work on the stream that is current in a library; the value is NumPy or CuPy."""
         return _HERE
 
-    @abstractmethod
     def raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""
 
@@ -133,7 +112,7 @@ class _InMemory(GrowingComponents):
 
     device: Literal["cpu"] = "cpu"
 
-    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
+    def __init__(self, vertices: int, index: DType) -> None:
         self.parent, self.library = _arrays.new_array(np, (vertices,), index), "numpy"
         native.start_growing(self.parent)
         self.components = np.full(1, vertices, COUNT)
@@ -158,33 +137,27 @@ class _InMemory(GrowingComponents):
             )
         return parts.as_indices(given, name)
 
-    def raise_refusal(self, wait: bool = True) -> None:
-        pass  # errors are raised at once
-
 
 class _OnGpu(GrowingComponents):
     """A GPU, whose kernels check vertices, too."""
 
     device: Literal["cuda"] = "cuda"
 
-    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
+    def __init__(self, vertices: int, index: DType) -> None:
         self._forest = GrowingForest(current_gpu(), vertices, index)
         self.parent, self.components = self._forest.parent, self._forest.components
-        self._calls, self._workspace, self.library = counter(1), Workspace(), "cupy"
+        self._workspace, self.library = Workspace(), "cupy"
         first_entry(self._forest.refusal)  # wait, so that all streams may use it
 
     def unite(self, src: Any, dst: Any) -> None:
         with self._workspace as memory:
-            call, argument = next(self._calls), ARGUMENTS.index("src")
-            self._forest.unite(current_gpu(), call, argument, src, dst, memory)
+            self._forest.unite(current_gpu(), src, dst, memory)
 
     def list_roots(self, vertices: Any, roots: Any) -> None:
-        call, argument = next(self._calls), ARGUMENTS.index("vertices")
-        self._forest.list_roots(current_gpu(), call, argument, vertices, roots)
+        self._forest.list_roots(current_gpu(), vertices, roots)
 
     def compare_roots(self, u: Any, v: Any, connected: Any) -> None:
-        call, argument = next(self._calls), ARGUMENTS.index("u")
-        self._forest.compare_roots(current_gpu(), call, argument, u, v, connected)
+        self._forest.compare_roots(current_gpu(), u, v, connected)
 
     def write(self, labels: Any, consecutive: bool) -> None:
         with self._workspace as memory:
@@ -232,6 +205,6 @@ class _OnGpu(GrowingComponents):
         raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
 
 
-def start_growing(device: str, vertices: int, index: np.dtype[Any]) -> GrowingComponents:
+def start_growing(device: str, vertices: int, index: DType) -> GrowingComponents:
     """Return vertices, numbers of this type, none of which is connected to another yet."""
     return _InMemory(vertices, index) if device == "cpu" else _OnGpu(vertices, index)
