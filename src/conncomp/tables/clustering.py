@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 from conncomp._arguments import INT32_MAX, as_integer, as_number, as_sequence, check_choice, shown
 from conncomp._arrays import caller_stream, choose_device, on_host
 from conncomp._core import native
+from conncomp.tables.clusters import ClustersInMemory
 from conncomp.tables.columns import (
     Column,
     as_columns,
     as_doubles,
-    as_table,
     as_weights,
-    by_part,
     check_lengths,
-    library_of_side,
     pieces_of,
     weight_type,
 )
 from conncomp.tables.forests import GrowingLeastForest
+from conncomp.tables.frames import as_table, by_part, library_of_side
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.ids import Family
 
@@ -70,7 +69,7 @@ class Clustering:
                 raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
             if not weighed:
                 raise ValueError("max_size needs weights, which say where to divide clusters")
-            if self._levels > 1:
+            if len(self._lowest_weights()) > 1:
                 raise ValueError("max_size takes one threshold; call once for each of several")
         if threshold is not None and not weighed:
             raise ValueError("threshold needs weights, one for each pair")
@@ -78,10 +77,6 @@ class Clustering:
     def __len__(self) -> int:
         """Return the number of distinct ids."""
         return self._space.size
-
-    @property
-    def _levels(self) -> int:
-        return max(len(self._thresholds or ()), 1)
 
     def add(self, left: Any, right: Any, weights: Any = None) -> None:
         """Add pairs, given by columns or tuples of columns of any library."""
@@ -135,7 +130,7 @@ class Clustering:
         if self._columns:
             with self._stream():
                 facts["parts"], arrays = self._space.state()
-                for level in range(self._levels):
+                for level in range(len(self._lowest_weights())):
                     arrays[f"roots{level}"] = on_host(self._space.clusters.roots(level))
         return facts, arrays
 
@@ -156,9 +151,11 @@ class Clustering:
 
     def _unite(self, pieces: list[Any], sides: Sides, weights: Any) -> None:
         reached = weights if self._thresholds else None
+        (left, right), clusters = self._space.keys_of_pairs(pieces, sides), self._space.clusters
         if self._strongest is None:
-            return self._space.add_pairs(pieces, sides, reached)
-        u, v = self._space.add_numbered_pairs(pieces, sides, reached)
+            return clusters.add_pairs(left, right, self._space.placed(reached))
+        assert isinstance(clusters, ClustersInMemory)
+        u, v = clusters.add_numbered_pairs(left, right, reached)
         kept = (weights >= self._lowest_weights()[0]) & (u != v)
         self._strongest.add(u[kept], v[kept], -weights[kept], len(self) - 1)
 
@@ -217,6 +214,7 @@ class Clustering:
         return caller_stream(self._library, self._gpu_number)
 
     def _lowest_weights(self) -> list[float]:
+        """Return the weights that pairs need at each threshold, ascending."""
         if not self._thresholds:
             return [-math.inf]
         kind = self._weight_type or np.dtype(np.float64)
@@ -224,9 +222,9 @@ class Clustering:
 
     def _roots(self) -> list[Any]:
         """Return the first id of each id's cluster, for each threshold in the order given."""
-        given = self._thresholds or [0.0]
-        order = sorted(range(len(given)), key=given.__getitem__)
-        return [self._space.clusters.roots(order.index(k)) for k in range(len(given))]
+        thresholds = self._thresholds or [0.0]
+        ascending = sorted(thresholds)
+        return [self._space.clusters.roots(ascending.index(value)) for value in thresholds]
 
     def _divide(self, links: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the first node of each node's cluster, and the weight that divided it or NaN."""

@@ -26,7 +26,7 @@ class ClustersInMemory:
 
     @property
     def size(self) -> int:
-        """How many distinct ids there are."""
+        """The number of distinct ids."""
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:

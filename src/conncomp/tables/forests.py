@@ -22,7 +22,7 @@ FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 
 
 class Edges(NamedTuple):
-    """Those edges that are left of a sequence of edges."""
+    """The edges that are left of a sequence of edges."""
 
     numbers: Any  # their places in the sequence, ascending; None if nobody asks for them
     ends: tuple[NDArray[Any], NDArray[Any]]

@@ -9,8 +9,9 @@ import numpy as np
 
 from conncomp._arrays import move_to_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.tables.clusters import Clusters, ClustersInMemory, new_clusters
-from conncomp.tables.columns import ARRAY_LIBRARIES, Column, arrow, is_array, without_views
+from conncomp.tables.clusters import Clusters, new_clusters
+from conncomp.tables.columns import Column, arrow, is_array, without_views
+from conncomp.tables.frames import ARRAY_LIBRARIES
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
 
@@ -46,7 +47,7 @@ class IdSpace:
 
     def _keys(self, pieces: list[Any], columns: Sequence[Column]) -> Keys:
         keys = [
-            tuple(self._placed(part) for part in ids.keys(piece, column.type))
+            tuple(self.placed(part) for part in ids.keys(piece, column.type))
             for ids, piece, column in zip(self.ids, pieces, columns, strict=True)
         ]
         if len(keys) == 1:
@@ -61,25 +62,14 @@ class IdSpace:
         """Return the numbers of ids, where the clusters lie; new ids get new numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
-    def add_pairs(self, pieces: list[Any], sides: Sequence[Sequence[Column]], weights: Any) -> None:
-        """Add pairs, given as pieces of both sides."""
-        left, right = self._keys_of_sides(pieces, sides)
-        self.clusters.add_pairs(left, right, None if weights is None else self._placed(weights))
-
-    def add_numbered_pairs(
-        self, pieces: list[Any], sides: Sequence[Sequence[Column]], weights: Any
-    ) -> tuple[Any, Any]:
-        """Add pairs in main memory; return the numbers of both ends."""
-        assert isinstance(self.clusters, ClustersInMemory)
-        return self.clusters.add_numbered_pairs(*self._keys_of_sides(pieces, sides), weights)
-
-    def _keys_of_sides(
+    def keys_of_pairs(
         self, pieces: list[Any], sides: Sequence[Sequence[Column]]
     ) -> tuple[Keys, Keys]:
+        """Return the keys of both sides of pairs, given as pieces, where the clusters lie."""
         parts = len(sides[0])
         return self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
 
-    def _placed(self, values: Any) -> Any:
+    def placed(self, values: Any) -> Any:
         """Move an array to the GPU if the clusters are there."""
         if not (self.clusters.on_gpu and isinstance(values, np.ndarray)):
             return values
@@ -140,12 +130,12 @@ class IdSpace:
             dtypes: list[Any] = [np.uint64] if store.words else [np.int64, np.uint8]
             given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
             keys = map(np.ascontiguousarray, given, dtypes)
-            store.add_ids(tuple(map(space._placed, keys)))
+            store.add_ids(tuple(map(space.placed, keys)))
         for level in range(len(thresholds)):
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
             if len(roots) != space.size:
                 raise ValueError("it is damaged: there is not a root for each id")
-            space.clusters.unite_roots(level, space._placed(roots))
+            space.clusters.unite_roots(level, space.placed(roots))
         return space
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from conncomp._arguments import check_choice
 from conncomp._lazy import function_for
 from conncomp.tables.clustering import Clustering
-from conncomp.tables.columns import Table, library_of_side, library_of_table
+from conncomp.tables.frames import Table, library_of_side, library_of_table
 
 
 def cluster_pairs(

@@ -22,7 +22,7 @@ SHARE = 0.9
 
 
 class Budget:
-    """How much memory clusters may take: the `given` limit, or nearly all free memory.
+    """The memory that clusters may take: the `given` limit, or nearly all free memory.
 
     There are `levels` thresholds; `first` names clusters by ids, and `divides` stores links.
     """
