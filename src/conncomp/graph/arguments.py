@@ -39,7 +39,8 @@ def as_parts(graph: Any) -> Parts:
             "label_edge_files, spanning_forest_of_files and minimum_spanning_forest_of_files"
         )
     if not _arrays.on_gpu(graph):
-        return _parts_of_entries(graph, *_arrays.as_numpy_and_mask(graph, "csgraph"), np)
+        matrix, hidden = _arrays.as_numpy_and_mask(graph, "csgraph")
+        return _parts_of_entries(graph, matrix, hidden, np)
     matrix = _arrays.as_cupy(graph)
     with _arrays.caller_stream(_arrays.library_of(graph), matrix.device.id):
         return _parts_of_entries(graph, matrix, None, current_gpu().xp)

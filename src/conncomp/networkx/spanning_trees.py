@@ -68,12 +68,19 @@ def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
 
 
 def _generate(
-    graph: ConvertedGraph, edges: Edges, weights: Any, minimum: bool, ignore_nan: bool, *parts: bool
+    graph: ConvertedGraph,
+    edges: Edges,
+    weights: Any,
+    *,
+    minimum: bool,
+    ignore_nan: bool,
+    keys: bool,
+    data: bool,
 ) -> Iterator[tuple[Any, ...]]:
-    """Generate the edges of a forest; `parts` are whether it has keys, and data."""
+    """Generate the edges of a forest of least or greatest weight, perhaps with keys and data."""
     is_nan = np.isnan(weights)
     if is_nan.any() and not ignore_nan:
-        (edge,) = _tuples(graph, edges, np.flatnonzero(is_nan)[:1], True, True)
+        (edge,) = _tuples(graph, edges, np.flatnonzero(is_nan)[:1], keys=True, data=True)
         raise ValueError(f"NaN found as an edge weight. Edge {edge}")
     numbers = np.flatnonzero(~is_nan)
     src, dst = (ends[numbers] for ends in edges.ends)
@@ -84,11 +91,11 @@ def _generate(
         weights = ~weights  # which reverses the order, and never overflows
     arcs = minimum_spanning_forest(Graph.from_edges(src, dst, len(graph)), weights)
     by_weight = arcs[np.argsort(weights[arcs], kind="stable")]
-    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], *parts))
+    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], keys=keys, data=data))
 
 
 def _tuples(
-    graph: ConvertedGraph, edges: Edges, numbers: NDArray[np.intp], keys: bool, data: bool
+    graph: ConvertedGraph, edges: Edges, numbers: NDArray[np.intp], *, keys: bool, data: bool
 ) -> Iterator[tuple[Any, ...]]:
     """Return edges as NetworkX has them: nodes, then a key, then attributes."""
     columns = [map(graph.nodes.__getitem__, ends[numbers].tolist()) for ends in edges.ends]
@@ -116,7 +123,8 @@ def _spanning_functions(minimum: bool) -> tuple[Callable[..., Any], Callable[...
             raise nx.NetworkXNotImplemented("not implemented for directed type")
         edges = list_edges(G)
         weights = weights_of(edges, weight)  # refused before anything is generated
-        return _generate(G, edges, weights, minimum, ignore_nan, keys, data)
+        parts = {"keys": keys, "data": data}
+        return _generate(G, edges, weights, minimum=minimum, ignore_nan=ignore_nan, **parts)
 
     def spanning_tree(
         G: ConvertedGraph,

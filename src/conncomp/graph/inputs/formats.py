@@ -258,8 +258,8 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
 
 def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     separator, columns, first, second = _read_first_row(source, asked)
-    columns_of_ends = separator, columns, first, second
-    reader = native.NamedArcReader(*columns_of_ends, source.line, not asked.as_text)
+    line, may_be_numbers = source.line, not asked.as_text
+    reader = native.NamedArcReader(separator, columns, first, second, line, may_be_numbers)
     src, dst = _read_text(source, reader, LONGEST_ROW)
     if reader.as_numbers:
         return Parts(reader.largest + 1, arcs=(src, dst)), None

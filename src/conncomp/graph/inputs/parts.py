@@ -1,4 +1,4 @@
-"""What graphs are made of: a list of arcs, or compressed sparse rows; and how these are checked."""
+"""The arrays of a graph, a list of arcs or compressed sparse rows, and checks of them."""
 
 from __future__ import annotations
 
@@ -331,7 +331,7 @@ def check_range(
 
 
 def excess(num_vertices: int, num_arcs: int) -> str | None:
-    """Say what vertices that only a number tells of take, if that is much for so many arcs."""
+    """Return what vertices that only a number tells of take, if that is much for so many arcs."""
     if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
         return None
     return (
@@ -358,7 +358,7 @@ def refuse_excess(arcs: Ends, num_vertices: int) -> None:
 
 
 def no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
-    """Say of an entry of an array that it is no vertex."""
+    """Return the message for an entry of an array that is no vertex."""
     return f"{name}[{place}] is {value}; vertices are numbered from 0 to {num_vertices - 1}"
 
 
