@@ -50,17 +50,10 @@ class GrowingComponents:
             self.unite(src, dst)
             self.raise_refusal(wait)
 
-    def roots(self, vertices: Any, wait: bool) -> Any:
-        """Return the roots of vertices."""
-        return self._answer({"vertices": vertices}, self.parent.dtype, self.list_roots, wait)
-
-    def connected(self, u: Any, v: Any, wait: bool) -> Any:
-        """Return whether pairs are connected."""
-        return self._answer({"u": u, "v": v}, np.dtype(np.bool_), self.compare_roots, wait)
-
-    def _answer(
-        self, vertices: dict[str, Any], dtype: DType, fill: Callable[..., None], wait: bool
+    def answer(
+        self, fill: Callable[..., None], vertices: dict[str, Any], dtype: Any, wait: bool
     ) -> Any:
+        """Return what `list_roots` or `compare_roots` fills for vertices, by names of arguments."""
         library = _arrays.library_of(next(iter(vertices.values())))
         with self.stream(library) as xp:
             taken = self._take(vertices)

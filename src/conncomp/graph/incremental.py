@@ -176,11 +176,12 @@ class IncrementalComponents:
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
         """
-        wait = as_bool("wait", wait)
+        kept, wait = self._kept, as_bool("wait", wait)
         if isinstance(u, _INTEGERS) and isinstance(v, _INTEGERS):
-            first, second = self._kept.one_vertex(u, "u"), self._kept.one_vertex(v, "v")
-            return bool(first_entry(self._kept.connected(first, second, True)))
-        return cast("NDArray[Any]", self._kept.connected(u, v, wait))
+            pair = {"u": kept.one_vertex(u, "u"), "v": kept.one_vertex(v, "v")}
+            return bool(first_entry(kept.answer(kept.compare_roots, pair, np.bool_, True)))
+        answer = kept.answer(kept.compare_roots, {"u": u, "v": v}, np.bool_, wait)
+        return cast("NDArray[Any]", answer)
 
     @overload
     def roots(self, vertices: int, *, wait: bool = False) -> int: ...
@@ -205,11 +206,12 @@ class IncrementalComponents:
         >>> components.roots([2, 0])
         array([1, 0], dtype=int32)
         """
-        wait = as_bool("wait", wait)
+        kept, wait = self._kept, as_bool("wait", wait)
+        fill, dtype = kept.list_roots, kept.parent.dtype
         if isinstance(vertices, _INTEGERS):
-            vertex = self._kept.one_vertex(vertices, "vertices")
-            return first_entry(self._kept.roots(vertex, True))
-        return cast("NDArray[Any]", self._kept.roots(vertices, wait))
+            vertex = {"vertices": kept.one_vertex(vertices, "vertices")}
+            return first_entry(kept.answer(fill, vertex, dtype, True))
+        return cast("NDArray[Any]", kept.answer(fill, {"vertices": vertices}, dtype, wait))
 
     def labels(
         self,

@@ -178,12 +178,13 @@ def connected_components(
         if again is not None:
             return again if return_labels else int(again[0])
     strong = _are_strong(directed, connection, numbering)
-    where = _arrays.choose_device(device, is_graph_on_gpu(csgraph), "csgraph", workspace)
+    on_gpu = is_graph_on_gpu(csgraph)
+    where = _arrays.choose_device(device, on_gpu, "csgraph", workspace)
     chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
     choices = chosen.check_options(options)
     graph = as_parts(csgraph)
     return_labels = as_bool("return_labels", return_labels)
-    if graph.device == "cuda":
+    if on_gpu:
         count, labels = _label_on_gpu(
             graph, chosen, choices, numbering, workspace, dtype=dtype, out=out, kind=kind
         )
