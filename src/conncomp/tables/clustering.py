@@ -226,12 +226,12 @@ class Clustering:
         ascending = sorted(thresholds)
         return [self._space.clusters.roots(ascending.index(value)) for value in thresholds]
 
-    def _divide(self, links: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def _divide(self, forest: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the first node of each node's cluster, and the weight that divided it or NaN."""
-        _, u, v, opposite = links.edges()
-        order = np.argsort(opposite, kind="stable")
+        links = forest.edges()
+        links = links.take(np.argsort(links.weights, kind="stable"))
         roots, divided = np.empty(len(self), np.int32), np.full(len(self), np.nan)
-        native.divide_clusters(u[order], v[order], -opposite[order], self._most, roots, divided)
+        native.divide_clusters(*links.ends, -links.weights, self._most, roots, divided)
         return roots, divided
 
     def _table(self, cluster_ids: str, roots: list[Any], divided: Any = None) -> Any:

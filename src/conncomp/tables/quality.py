@@ -222,10 +222,11 @@ class _Links:
         }
 
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
-        _, u, v, opposite = self._strongest.edges()
-        last = self._last(self._node_clusters[u], np.argsort(opposite, kind="stable"))
+        links = self._strongest.edges()
+        u, v = links.ends
+        last = self._last(self._node_clusters[u], np.argsort(links.weights, kind="stable"))
         return {
-            "weakest": np.append(-opposite, np.nan)[last],
+            "weakest": np.append(-links.weights, np.nan)[last],
             **_ends("weakest_left", ids, u, last),
             **_ends("weakest_right", ids, v, last),
         }

@@ -214,9 +214,9 @@ def minimum_spanning_forest_of_files(
     forest = forests.GrowingLeastForest(edges.weight_type, numbered=True)
     for batch in edges.batches(progress):
         forest.add(*batch.ends, batch.weights, batch.largest)
-    numbers, *ends, least = forest.edges()
-    sources, targets = (end.astype(np.int64, copy=False) for end in ends)
-    return numbers, sources, targets, least
+    least = forest.edges()
+    sources, targets = (end.astype(np.int64, copy=False) for end in least.ends)
+    return least.numbers, sources, targets, least.weights
 
 
 def _refuse_what_is_for_files(**given: Any) -> None:

@@ -34,8 +34,9 @@ STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
 ARCS = Struct("ArcList<const int32_t>", "sources targets", ("count", COUNT))
-_LIMITS = "least_hub long_arc least_chained most_of_chains most_ends"
-LIMITS = Struct("SampleLimits", (_LIMITS, COUNT))
+LIMITS = Struct(
+    "SampleLimits", ("least_hub long_arc least_chained most_of_chains most_ends", COUNT)
+)
 _LISTS = "spare_sources", "spare_targets", "next_sources", "next_targets"
 MEMORY = Struct(
     "StrongMemory<int32_t>",
@@ -101,9 +102,15 @@ def _begin(gpu: Gpu, graph: GraphArrays, memory: PlacedStruct, grid: tuple[int, 
     choose = PIVOT.one(gpu, pointer, vertex)
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    longest = _least_hub(vertices, arcs), _long_arc(vertices)
-    values = *longest, LEAST_CHAINED, int(CHAIN_DEGREE * vertices), MOST_ENDS
-    limits = LIMITS.pack(dict(zip(_LIMITS.split(), values, strict=True)))
+    limits = LIMITS.pack(
+        {
+            "least_hub": _least_hub(vertices, arcs),
+            "long_arc": _long_arc(vertices),
+            "least_chained": LEAST_CHAINED,
+            "most_of_chains": int(CHAIN_DEGREE * vertices),
+            "most_ends": MOST_ENDS,
+        }
+    )
     state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     steps = _first_steps(gpu, graph, state)
