@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, _arrays, minimum_spanning_forest, spanning_forest
-from conncomp.graph import forests, labelling
+from conncomp.graph import arguments, forests, labelling
 from conncomp.graph import graph as graph_module
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from host_cuda.host_gpu import AVAILABLE
@@ -19,7 +19,7 @@ MATRIX = np.array([[0, 5, 1, 0], [5, 0, 2, 0], [1, 2, 0, 0], [0, 0, 0, 0]], np.f
 
 @pytest.fixture
 def cupy(monkeypatch):
-    return place_elsewhere(monkeypatch, _arrays, [forests, labelling, graph_module])
+    return place_elsewhere(monkeypatch, _arrays, [arguments, forests, labelling, graph_module])
 
 
 def test_dense_matrices(cupy):
