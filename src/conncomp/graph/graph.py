@@ -322,12 +322,9 @@ class Graph:
         """
         from conncomp.graph.inputs.formats import Asked
 
-        asked = Asked(
-            compact=as_bool("compact_ids", compact_ids),
-            integers=as_bool("integers", integers),
-            header=None if header is None else as_bool("header", header),
-            notes=[],
-        )
+        compact, integers = as_bool("compact_ids", compact_ids), as_bool("integers", integers)
+        header = None if header is None else as_bool("header", header)
+        asked = Asked(compact, integers, header, notes=[])
         check_progress(progress)
         graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
         for note in asked.notes:
