@@ -75,10 +75,8 @@ def test_one_signature(function, algorithm):
 
 @pytest.mark.parametrize(("function", "algorithm"), ALGORITHMS)
 def test_options_are_those_of_the_driver(function, algorithm):
-    if algorithm.device == "cpu" or algorithm.name == "auto":
-        driver = algorithm.fill
-    else:
-        driver = inspect.getclosurevars(algorithm.fill).nonlocals["fill_roots"]
+    told = inspect.getclosurevars(algorithm.fill).nonlocals
+    driver = told.get("fill_roots") or told.get("fill_labels") or algorithm.fill
     defaults = driver.__kwdefaults__ or {}
     assert algorithm.defaults == {k: v for k, v in defaults.items() if k not in FOR_TESTS}
 

@@ -16,9 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "src/conncomp"
 MOST_OF_FOLDER = 3000  # lines, with docstrings, of a folder outside `kernels`
 MOST_OF_FILE, MOST_OF_FUNCTION, MOST_PARAMETERS = 400, 60, 8
 
-LONG_FILES = {
-    "tables/files/reading.py": "three formats of pairs, and what reads them ahead",
-}
+LONG_FILES = {}
 LONG_FUNCTIONS = {}
 USERS, OPTIONS = "users name what they ask for", "of an algorithm"
 MANY_PARAMETERS = {

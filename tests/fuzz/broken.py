@@ -31,8 +31,8 @@ from conncomp.graph.inputs import conversions, parts
 from conncomp.models import places as classes
 from conncomp.tables import columns as table_columns
 from conncomp.tables import values as text_values
-from conncomp.tables.files.reading import CsvFile
-from conncomp.tables.growing import Clustering
+from conncomp.tables.clustering import Clustering
+from conncomp.tables.files.csv_pairs import CsvFile
 
 from . import spins
 from .target import random_case

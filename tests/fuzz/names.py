@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 import conncomp
+from conncomp.tables.clustering import Clustering
 from conncomp.tables.files.reading import Wanted, batches, open_file
-from conncomp.tables.growing import Clustering
 
 from ..pairs_reference import table_of
 from ..reference import components_by_search, consecutive

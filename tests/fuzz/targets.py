@@ -19,9 +19,9 @@ from scipy.sparse import csgraph
 
 import conncomp
 from conncomp.generate.random import philox
+from conncomp.tables.clustering import Clustering
 from conncomp.tables.columns import as_doubles
 from conncomp.tables.files.reading import Wanted, batches, check_types, open_file
-from conncomp.tables.growing import Clustering
 
 from ..pairs_reference import table_of
 from . import (

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 import conncomp
 from conncomp import Graph, IncrementalComponents, Workspace
-from conncomp.graph import incremental
+from conncomp.graph import growing, incremental
 from conncomp.kernels.cuda.graph import incremental as driver
 from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled
@@ -158,18 +158,18 @@ def test_interleavings(index, vertex, rounds, monkeypatch):
     for seed in range(12):
         gpu = HostGpu(seed=seed)
         forest, workspace = driver.GrowingForest(gpu, n, np.dtype(index)), Workspace()
-        for call, part in enumerate(np.array_split(np.arange(len(src)), 2), 1):
+        for part in np.array_split(np.arange(len(src)), 2):
             ends = (end[part].astype(vertex) for end in (src, dst))
-            forest.unite(gpu, call, 0, *ends, workspace)
+            forest.unite(gpu, *ends, workspace)
         np.testing.assert_array_equal(follow(forest.parent), right)
         assert forest.components[0] == len(np.unique(right))
         assert not forest.refusal.any()
         answer = np.empty(n, bool)
         v = np.arange(n, dtype=vertex)
-        forest.compare_roots(gpu, 3, 2, v, v[::-1].copy(), answer)
+        forest.compare_roots(gpu, v, v[::-1].copy(), answer)
         np.testing.assert_array_equal(answer, right == right[::-1])
         roots = np.empty(n, index)
-        forest.list_roots(gpu, 4, 4, v, roots)
+        forest.list_roots(gpu, v, roots)
         np.testing.assert_array_equal(roots, right)
         for label in (np.int32, np.int64):
             labels = np.empty(n, label)
@@ -185,7 +185,7 @@ def test_edges_that_unite_connect_all():
         n = int(generator.integers(4, 60))
         src, dst = generator.integers(0, n, (2, 8 * n), np.int32)
         forest = driver.GrowingForest(gpu := HostGpu(seed=seed), n, np.dtype(np.int32))
-        united = forest.unite(gpu, 1, 0, src, dst, Workspace())
+        united = forest.unite(gpu, src, dst, Workspace())
         which = np.unpackbits(united.view(np.uint8), bitorder="little")[: len(src)] > 0
         right = roots_by_scipy(n, src, dst)
         np.testing.assert_array_equal(roots_by_scipy(n, src[which], dst[which]), right)
@@ -234,7 +234,7 @@ def test_ends_that_change(launch):
         task = src, changed, noise
         gpu = Changing(launch, task, seed=seed)
         forest = driver.GrowingForest(gpu, n, np.dtype(np.int32))
-        forest.unite(gpu, 1, 0, src, dst, Workspace())
+        forest.unite(gpu, src, dst, Workspace())
         kept = ~changed if launch == 1 else np.ones(900, bool)
         right = roots_by_scipy(n, before[0][kept], before[1][kept])
         np.testing.assert_array_equal(follow(forest.parent), right)
@@ -492,7 +492,7 @@ def test_no_gpu(monkeypatch):
     def missing():
         raise ImportError("work on a GPU needs CuPy")
 
-    monkeypatch.setattr(incremental, "current_gpu", missing)
+    monkeypatch.setattr(growing, "current_gpu", missing)
     with pytest.raises(ImportError, match="needs CuPy"):
         IncrementalComponents(3, device="cuda")
 

@@ -30,7 +30,7 @@ from conncomp import Graph, connected_components
 from conncomp._core import native
 from conncomp.files import access as files
 from conncomp.graph import graph as graph_module
-from conncomp.graph.inputs import reading as graph_files
+from conncomp.graph.inputs import formats as graph_files
 from conncomp.graph.inputs.parts import FREE_VERTICES, VERTICES_PER_ARC
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"

@@ -25,11 +25,12 @@ from conncomp.cli._options import Common, Header, Positive, argument, numbers, o
 from conncomp.cli._output import check_distinct, output_file, write_table
 from conncomp.cli._rules import command, needs, no_effect
 from conncomp.files.access import atomic_path
+from conncomp.tables.clustering import Clustering
 from conncomp.tables.files import reading
 from conncomp.tables.files.memory import Budget
-from conncomp.tables.growing import Clustering
+from conncomp.tables.files.pair_file import Batch, PairFile, Wanted, empty_column
 
-PairFiles = list[reading.PairFile]
+PairFiles = list[PairFile]
 THRESHOLDS = "no number, and no list of such as '0.9,0.95'"
 OUTPUTS = [end for kind in ("parquet", "arrow", "csv", "tsv") for end in reading.SUFFIXES[kind]]
 
@@ -159,8 +160,8 @@ def _tables(results: list[dict[str, Any]], ids: int) -> list[list[_report.Row]]:
 
 
 def _open(names: list[str], options: Options) -> tuple[PairFiles, PairFiles]:
-    columns = reading.Wanted(options.left, options.right, options.weights)
-    node_columns = reading.Wanted(options.node_columns or options.left, argument="node_columns")
+    columns = Wanted(options.left, options.right, options.weights)
+    node_columns = Wanted(options.node_columns or options.left, argument="node_columns")
     form = values_of(options, "format", "integers", "header")
     pair_files = [reading.open_file(name, columns, **form) for name in names]
     node_files = [reading.open_file(name, node_columns, **form) for name in options.files_of_nodes]
@@ -220,7 +221,7 @@ class _Tally:
         self.rows = self.dropped = 0
         self.waiting = 0.0
 
-    def read(self, files: PairFiles, nulls: str, add: Callable[[reading.Batch], None]) -> None:
+    def read(self, files: PairFiles, nulls: str, add: Callable[[Batch], None]) -> None:
         with closing(reading.batches(files, nulls, conncomp.get_num_threads())) as ahead:
             begin = perf_counter()
             for batch in ahead:
@@ -236,10 +237,10 @@ class _Tally:
                 self._progress(int(self._done), self._total, counts)
                 begin = perf_counter()
 
-    def add_nodes(self, batch: reading.Batch) -> None:
+    def add_nodes(self, batch: Batch) -> None:
         self._clustering.add_nodes(_side(batch.left))
 
-    def add(self, batch: reading.Batch) -> None:
+    def add(self, batch: Batch) -> None:
         self._clustering.add(_side(batch.left), _side(batch.right), batch.weights)
         self.rows += batch.rows
         self.dropped += batch.rows - len(batch.left[0])
@@ -268,10 +269,10 @@ def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> li
     return results
 
 
-def _check_output(path: Path, file: reading.PairFile) -> None:
+def _check_output(path: Path, file: PairFile) -> None:
     """Raise before long work if ids of the types of a file cannot be written."""
     pa = optional("pyarrow")
-    fields = {name: reading.empty_column(file.types[name]) for name in file.wanted.left}
+    fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
     try:
         write_table(io.BytesIO(), path, pa.table(fields))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

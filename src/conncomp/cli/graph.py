@@ -36,7 +36,7 @@ from conncomp.cli._rules import command, no_effect
 from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
-from conncomp.graph.inputs.reading import FORMATS, Asked
+from conncomp.graph.inputs.formats import FORMATS, Asked
 
 # Endings of the names of files whose rows are edges.
 EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc")

@@ -1,10 +1,11 @@
 """Graphs, and labelling them.
 
-    file, matrix, arrays, graph of another library  ->  Parts    inputs/
-    Parts, which a Graph shows                      ->  labels   labelling.py, algorithms.py
+    file, matrix, arrays, graph of another library  ->  Parts    inputs/, arguments.py
+    Parts, which a Graph shows                      ->  labels   labelling.py, by algorithms.py
                                                     ->  arcs     forests.py
 
-`repeated.py` replays on a GPU what an earlier call launched for the same Parts.
+Drivers of kernels are in `kernels/cpu/graph` and `kernels/cuda/graph`. `repeated.py` replays on a
+GPU what an earlier call launched for the same Parts.
 """
 
 from conncomp.graph.forests import minimum_spanning_forest, spanning_forest

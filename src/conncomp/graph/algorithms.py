@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from conncomp._algorithms import Algorithm, Task, by_roots, paper_on_gpu, table_of
-from conncomp._core import native
 from conncomp.graph.inputs.parts import Parts
+from conncomp.kernels.cpu.graph import components
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
@@ -22,28 +23,15 @@ FLEISCHER = "Fleischer, Hendrickson, Pinar 2000"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
 
-def _fill_by_afforest(graph: Parts, task: Task) -> tuple[int]:
-    return (graph.fill_labels(task.labels, task.consecutive),)
+def _on_cpu(
+    name: str, fill_labels: Callable[..., int], source: str, **options: tuple[Any, ...]
+) -> Algorithm:
+    """Return an algorithm of a driver on the CPU."""
 
+    def fill(graph: Parts, task: Task, **choices: Any) -> tuple[int]:
+        return (fill_labels(graph, task.labels, task.consecutive, **choices),)
 
-def _fill_by_ecl(
-    graph: Parts, task: Task, *, init: int = 3, jump: int = 4, finish: int = 3
-) -> tuple[int]:
-    """Label by union-find; the options are those of the same algorithm on a GPU."""
-    of_task = init, jump, finish, task.consecutive, task.labels
-    if graph.csr is None:
-        return (native.ecl_of_arcs(*graph.lists, *of_task),)
-    return (native.ecl_of_csr(*graph.csr, bool(graph.symmetric), *of_task),)
-
-
-def _by_rows(kernel: Callable[..., int], flag: bool | None = None) -> Callable[..., tuple[int]]:
-    """Return a `fill` of a kernel of rows; its flag is by default whether arcs are mirrored."""
-
-    def fill(graph: Parts, task: Task) -> tuple[int]:
-        given = graph.is_mirrored() if flag is None else flag
-        return (kernel(*graph.rows(), given, task.consecutive, task.labels),)
-
-    return fill
+    return Algorithm(name, "cpu", fill, source, options)
 
 
 _by_roots = partial(by_roots, first=0)
@@ -51,11 +39,11 @@ _paper_on_gpu = partial(paper_on_gpu, first=0)
 
 # A problem is the `Parts` of a graph, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", _fill_by_afforest, source=AFFOREST),
-    Algorithm("afforest", "cpu", _fill_by_afforest, source=AFFOREST),
-    Algorithm("ecl", "cpu", _fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
-    Algorithm("bfs", "cpu", _by_rows(native.bfs_of_csr), source=HAWICK),
-    Algorithm("recolouring", "cpu", _by_rows(native.recolouring_of_csr), source=HAWICK),
+    _on_cpu("auto", components.fill_by_afforest, AFFOREST),
+    _on_cpu("afforest", components.fill_by_afforest, AFFOREST),
+    _on_cpu("ecl", components.fill_by_ecl, JAIGANESH, **ecl.OPTIONS),
+    _on_cpu("bfs", components.fill_by_bfs, HAWICK),
+    _on_cpu("recolouring", components.fill_by_recolouring, HAWICK),
     Algorithm("auto", "cuda", _by_roots(blocked_afforest.fill_roots), f"{AFFOREST}; {JAIGANESH}"),
     Algorithm("ecl", "cuda", _by_roots(ecl.fill_roots), JAIGANESH, ecl.OPTIONS),
     _paper_on_gpu(
@@ -73,8 +61,8 @@ ALGORITHMS = table_of(
 
 # The algorithms for strong components.
 STRONG_ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", _by_rows(native.strong_of_csr, True), source=f"{SLOTA}; {TARJAN}"),
-    Algorithm("tarjan", "cpu", _by_rows(native.strong_of_csr, False), source=TARJAN),
+    _on_cpu("auto", components.fill_strong, f"{SLOTA}; {TARJAN}"),
+    _on_cpu("tarjan", components.fill_by_tarjan, TARJAN),
     Algorithm("auto", "cuda", _by_roots(strong_components.fill_roots), f"{FLEISCHER}; {ALABANDI}"),
     _paper_on_gpu("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
     _paper_on_gpu("forward-backward", strong.fill_by_division, BARNAT),

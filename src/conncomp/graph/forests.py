@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import nullcontext
 from typing import Any, cast
 
@@ -10,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp._core import native
+from conncomp.graph.arguments import as_parts, is_graph_on_gpu
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import Parts, as_array, check_one_each, check_square
-from conncomp.graph.labelling import as_graph, is_graph_on_gpu
 from conncomp.graph.repeated import recorded_forest
-from conncomp.kernels.cuda.graph.boruvka import WeightBits
+from conncomp.kernels.cpu.graph.spanning_forest import forest_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.graph import WeightBits, WeightOrder
 
 Arcs = NDArray[Any]
 
@@ -68,7 +66,7 @@ def spanning_forest(
     array([0, 1, 3], dtype=int32)
     """
     where = _arrays.choose_device(device, is_graph_on_gpu(graph), "graph", workspace)
-    return _find(as_graph(graph)._parts, None, where, workspace)
+    return _find(as_parts(graph), None, where, workspace)
 
 
 def minimum_spanning_forest(
@@ -128,7 +126,7 @@ def minimum_spanning_forest(
     if weights is None:
         arcs, weights = _arcs_and_entries(graph)
     else:
-        arcs = as_graph(graph)._parts
+        arcs = as_parts(graph)
     return _find(arcs, _as_weights(weights, arcs), where, workspace)
 
 
@@ -142,14 +140,14 @@ def _arcs_and_entries(graph: Any) -> tuple[Parts, Any]:
             f"each arc, or use spanning_forest{by_name if library == 'NetworkX' else ''}"
         )
     if not conversions.is_sparse(graph):
-        made = as_graph(graph)._parts
+        made = as_parts(graph)
         if made.device == "cpu":
             return made, _arrays.as_numpy_and_mask(graph, "graph")[0][made.arcs]
         with made.stream():
             return made, _arrays.as_cupy(graph)[made.arcs]
     check_square(graph.shape, "graph")
     stored = conversions.as_arcs_or_rows(graph)
-    return as_graph(stored)._parts, stored.data
+    return as_parts(stored), stored.data
 
 
 def _as_weights(weights: Any, graph: Parts) -> WeightBits:
@@ -175,7 +173,7 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
             array = _arrays.contiguous(array, dtype)
         sign = 1 << (8 * dtype.itemsize - 1)
         order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[letter]
-        return WeightBits(array.view(f"u{dtype.itemsize}"), order)
+        return WeightBits(array.view(f"u{dtype.itemsize}"), WeightOrder(*order))
 
 
 def _refuse_nan(weights: Any) -> None:
@@ -193,7 +191,7 @@ def _find(
     graph: Parts, weights: WeightBits | None, where: str, workspace: Workspace | None
 ) -> Arcs:
     if where == "cpu":
-        return cast(Arcs, _arrays.in_library(_find_on_cpu(graph, weights), graph.library))
+        return cast(Arcs, _arrays.in_library(forest_arcs(graph, weights), graph.library))
     placed = graph.to("cuda")
     with placed.stream():
         gpu = current_gpu()
@@ -203,16 +201,3 @@ def _find(
         if placed is not graph:
             arcs = _arrays.move_from_gpu(arcs)
         return cast(Arcs, _arrays.in_library(arcs, graph.library))
-
-
-def _find_on_cpu(graph: Parts, weights: WeightBits | None) -> Arcs:
-    form = "csr" if graph.arcs is None else "arcs"
-    ends: tuple[Any, ...] = (*graph.arcs, graph.num_vertices) if graph.arcs else graph.rows()
-    if weights is not None:
-        find = getattr(native, f"minimum_forest_of_{form}")
-        arcs: Arcs = find(*ends, weights.bits, list(weights.order), secrets.randbits(64))
-    elif form == "arcs":
-        arcs = native.spanning_forest_of_arcs(*ends)
-    else:
-        arcs = native.spanning_forest_of_csr(*ends, graph.symmetric or False)
-    return arcs.astype(INDEX_TYPES[graph.num_arcs > INT32_MAX], copy=False)

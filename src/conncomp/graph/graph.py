@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from conncomp import _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp.graph.inputs import conversions, parts
-from conncomp.graph.inputs.parts import Ids, Indices, Parts
+from conncomp.graph.inputs.parts import Ids, Parts
 from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.graph import Indices
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress, StrPath
-    from conncomp.graph.inputs.reading import Asked
+    from conncomp.graph.inputs.formats import Asked
 
 
 class Reading(TypedDict, total=False):
@@ -319,10 +320,11 @@ class Graph:
         (Graph(num_vertices=3, num_arcs=2), array(['30', '7', '9'], dtype='<U2'))
         (Graph(num_vertices=3, num_arcs=2), array([ 7,  9, 30]))
         """
-        from conncomp.graph.inputs.reading import Asked
+        from conncomp.graph.inputs.formats import Asked
 
-        told = as_bool("compact_ids", compact_ids), as_bool("integers", integers)
-        asked = Asked(*told, None if header is None else as_bool("header", header), [])
+        compact, integers = as_bool("compact_ids", compact_ids), as_bool("integers", integers)
+        header = None if header is None else as_bool("header", header)
+        asked = Asked(compact, integers, header, notes=[])
         check_progress(progress)
         graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
         for note in asked.notes:

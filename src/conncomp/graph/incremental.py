@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import count as counter
 from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp import _arrays
-from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, as_integer, check_choice, shown
-from conncomp._core import native
+from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, check_choice, shown
+from conncomp.graph.growing import start_growing
 from conncomp.graph.inputs import parts
-from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
-from conncomp.kernels.cuda.launcher import COUNT, current_gpu, first_entry
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 
-# Arrays of vertices by the names of the arguments that they are given as.
-Named = dict[str, Any]
-
-# The arguments that hold vertices, by the numbers that kernels know them by.
-ARGUMENTS = ("src", "dst", "u", "v", "vertices")
-
-_INTEGERS, _HERE = (int, np.integer), nullcontext(np)
+_INTEGERS = int, np.integer
 
 
 class IncrementalComponents:
@@ -102,7 +90,7 @@ class IncrementalComponents:
         index = _index_type(dtype, vertices)
         where = _arrays.choose_device(device, False, "num_vertices")
         self._num_vertices = vertices
-        self._kept: _Kept = (_InMemory if where == "cpu" else _OnGpu)(vertices, index)
+        self._kept = start_growing(where, vertices, index)
 
     def __repr__(self) -> str:
         return f"IncrementalComponents(num_vertices={self.num_vertices}, device={self.device!r})"
@@ -167,7 +155,7 @@ class IncrementalComponents:
             or hold what is no vertex; then no edge is added. On a GPU, unless `wait`, the last is
             raised by a later call that waits.
         """
-        self._kept.add_edges({"src": src, "dst": dst}, as_bool("wait", wait))
+        self._kept.add_edges(src, dst, as_bool("wait", wait))
 
     @overload
     def connected(self, u: int, v: int, *, wait: bool = False) -> bool: ...
@@ -188,11 +176,12 @@ class IncrementalComponents:
         ndarray of bool, shape (num_pairs,), or bool
             Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
         """
-        wait = as_bool("wait", wait)
+        kept, wait = self._kept, as_bool("wait", wait)
         if isinstance(u, _INTEGERS) and isinstance(v, _INTEGERS):
-            pair = {"u": self._kept.one_vertex(u, "u"), "v": self._kept.one_vertex(v, "v")}
-            return bool(first_entry(self._kept.answer(pair, True)))
-        return cast("NDArray[Any]", self._kept.answer({"u": u, "v": v}, wait))
+            pair = {"u": kept.one_vertex(u, "u"), "v": kept.one_vertex(v, "v")}
+            return bool(first_entry(kept.answer(kept.compare_roots, pair, np.bool_, True)))
+        answer = kept.answer(kept.compare_roots, {"u": u, "v": v}, np.bool_, wait)
+        return cast("NDArray[Any]", answer)
 
     @overload
     def roots(self, vertices: int, *, wait: bool = False) -> int: ...
@@ -217,11 +206,12 @@ class IncrementalComponents:
         >>> components.roots([2, 0])
         array([1, 0], dtype=int32)
         """
-        wait = as_bool("wait", wait)
+        kept, wait = self._kept, as_bool("wait", wait)
+        fill, dtype = kept.list_roots, kept.parent.dtype
         if isinstance(vertices, _INTEGERS):
-            vertex = {"vertices": self._kept.one_vertex(vertices, "vertices")}
-            return first_entry(self._kept.answer(vertex, True))
-        return cast("NDArray[Any]", self._kept.answer({"vertices": vertices}, wait))
+            vertex = {"vertices": kept.one_vertex(vertices, "vertices")}
+            return first_entry(kept.answer(fill, vertex, dtype, True))
+        return cast("NDArray[Any]", kept.answer(fill, {"vertices": vertices}, dtype, wait))
 
     def labels(
         self,
@@ -262,180 +252,6 @@ class IncrementalComponents:
         return cast("NDArray[Any]", self._kept.labels(numbering == "consecutive", dtype, out))
 
 
-class _Kept:
-    """The components on a device: a forest and its number of trees. Subclasses define the rest.
-
-    Attributes
-    ----------
-    parent : the forest, (vertices,)
-    components : the number of trees, int64, (1,)
-    take_one : return a vector of vertices as kernels take it
-    unite : add edges
-    find : fill the roots of one vector, or whether pairs of two are connected
-    write : fill labels
-    """
-
-    device: Literal["cpu", "cuda"]
-    parent: Any
-    components: Any
-    library: str  # of the edges that were added last
-    take_one: Callable[[Any, str], Any]
-    unite: Callable[[Any, Any], None]
-    find: Callable[[str, list[Any], Any], None]
-    write: Callable[[Any, bool], None]
-
-    def count(self) -> int:
-        with self.stream(self.library):
-            self.raise_refusal()
-            return first_entry(self.components)
-
-    def add_edges(self, ends: Named, wait: bool) -> None:
-        library = _arrays.library_of(next(iter(ends.values())))
-        with self.stream(library):
-            src, dst = self._take(ends)
-            self.library = library
-            self.unite(src, dst)
-            self.raise_refusal(wait)
-
-    def answer(self, asked: Named, wait: bool) -> Any:
-        """Return bool, whether pairs are connected; or, for one argument, the vertices' roots."""
-        library = _arrays.library_of(next(iter(asked.values())))
-        with self.stream(library) as xp:
-            given = self._take(asked)
-            answer = xp.empty(len(given[0]), self.parent.dtype if len(given) == 1 else np.bool_)
-            self.find(next(iter(asked)), given, answer)
-            self.raise_refusal(wait)
-            return _arrays.in_library(answer, library)
-
-    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
-        with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
-            given = self.parent.shape, max(len(self.parent) - 1, 0), dtype, out, ()
-            # The CPU kernel follows what it has written there, unchecked.
-            output = _arrays.Output(*given, private=self.device == "cpu", xp=xp)
-            self.write(output.labels, consecutive)
-            self.raise_refusal(consecutive)
-            return output.finish(self.library)
-
-    def one_vertex(self, vertex: Any, name: str) -> Any:
-        """Return an array of one vertex, which the caller names."""
-        number, vertices = as_integer(name, vertex), len(self.parent)
-        if not 0 <= number < vertices:
-            numbered = f"vertices are numbered from 0 to {vertices - 1}"
-            raise ValueError(f"{name}={shown(vertex)}; {numbered}")
-        return np.array([number])
-
-    def stream(self, library: str) -> AbstractContextManager[Any]:
-        """Work on the stream that is current in a library; the value is NumPy or CuPy."""
-        return _HERE
-
-    def raise_refusal(self, wait: bool = True) -> None:
-        """Raise the error of the first call that was refused, if we are to wait for it."""
-
-    def _take(self, arrays: Named) -> list[Any]:
-        """Return arrays of vertices, by the names of arguments, as kernels take them."""
-        vertices = [self.take_one(array, name) for name, array in arrays.items()]
-        parts.check_lengths(arrays, vertices)
-        if self.device == "cpu":  # on a GPU kernels check vertices
-            for name, array in zip(arrays, vertices, strict=True):
-                parts.check_range(array, name, len(self.parent))
-        return parts.as_one_dtype(vertices)
-
-
-class _InMemory(_Kept):
-    """Main memory, where only kernels write to the forest, many at once."""
-
-    device: Literal["cpu"] = "cpu"
-
-    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
-        self.parent, self.library = _arrays.new_array(np, (vertices,), index), "numpy"
-        native.start_growing(self.parent)
-        self.components = np.full(1, vertices, COUNT)
-
-    def unite(self, src: Any, dst: Any) -> None:
-        native.grow(src, dst, self.parent, self.components)
-
-    def find(self, name: str, given: list[Any], answer: Any) -> None:
-        find = native.roots_of_some if len(given) == 1 else native.are_connected
-        find(*given, self.parent, answer)
-
-    def write(self, labels: Any, consecutive: bool) -> None:
-        native.label_growing(self.parent, consecutive, labels)
-
-    def take_one(self, given: Any, name: str) -> Any:
-        if _arrays.on_gpu(given):
-            raise TypeError(
-                f"{name} lies in GPU memory, but the components in main memory; copy it to a "
-                "NumPy array, or keep the components there by device='cuda'"
-            )
-        return parts.as_indices(given, name)
-
-
-class _OnGpu(_Kept):
-    device: Literal["cuda"] = "cuda"
-
-    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
-        self._forest = GrowingForest(current_gpu(), vertices, index)
-        self.parent, self.components = self._forest.parent, self._forest.components
-        self._calls, self._workspace, self.library = counter(1), Workspace(), "cupy"
-        first_entry(self._forest.refusal)  # wait, so that all streams may use it
-
-    def unite(self, src: Any, dst: Any) -> None:
-        with self._workspace as memory:
-            self._forest.unite(current_gpu(), *self._next_call("src"), src, dst, memory)
-
-    def find(self, name: str, given: list[Any], answer: Any) -> None:
-        find: Any = self._forest.list_roots if len(given) == 1 else self._forest.compare_roots
-        find(current_gpu(), *self._next_call(name), *given, answer)
-
-    def write(self, labels: Any, consecutive: bool) -> None:
-        with self._workspace as memory:
-            self._forest.copy_roots(current_gpu(), labels)
-            if consecutive:
-                number_roots(current_gpu(), labels, 0, memory)
-
-    def one_vertex(self, vertex: Any, name: str) -> Any:
-        with self.stream("cupy") as xp:
-            return xp.asarray(super().one_vertex(vertex, name))
-
-    @contextmanager
-    def stream(self, library: str) -> Iterator[Any]:
-        with _arrays.caller_stream(library, self.parent.device.id):
-            yield current_gpu().xp
-
-    def _next_call(self, name: str) -> tuple[int, int]:
-        return next(self._calls), ARGUMENTS.index(name)
-
-    def take_one(self, given: Any, name: str) -> Any:
-        if not _arrays.on_gpu(given):
-            raise TypeError(
-                f"{name} lies in main memory, but the components on a GPU; move it there, for "
-                "example by cupy.asarray"
-            )
-        array, gpu = _arrays.as_cupy(given), self.parent.device.id
-        if array.device.id != gpu:
-            raise ValueError(
-                f"{name} lies on GPU {array.device.id}, but the components on GPU {gpu}; copy it "
-                "there"
-            )
-        if array.ndim != 1:
-            raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-        if array.size:
-            _arrays.check_kind(array, "iu", given, name, "of integers")
-        # uint64 of 2^63 and more becomes negative, and is no vertex either.
-        dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
-        return array.astype(dtype, order="C", copy=False)
-
-    def raise_refusal(self, wait: bool = True) -> None:
-        refusal = self._forest.refusal
-        if not wait or not first_entry(refusal):
-            return
-        _, argument, place, value = refusal[: len(REFUSAL)].tolist()
-        refusal.fill(0)
-        name = ARGUMENTS[argument]
-        left_out = "; the batch is left out" if name in ("src", "dst") else ""
-        raise ValueError(f"{parts.no_vertex(name, place, value, len(self.parent))}{left_out}")
-
-
 def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
     if dtype is None:
         return INDEX_TYPES[vertices - 1 > INT32_MAX]
@@ -453,9 +269,9 @@ def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
 def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> IncrementalComponents:
     """Return the components of which these are the roots, as they are read from a pickle."""
     components = IncrementalComponents(len(roots), device=device, dtype=dtype)
-    edges = np.arange(len(roots), dtype=roots.dtype), roots
+    vertices = np.arange(len(roots), dtype=roots.dtype)
     if device == "cuda":
         xp = current_gpu().xp
-        edges = _arrays.move_to_gpu(xp, edges[0]), _arrays.move_to_gpu(xp, edges[1])
-    components.add_edges(*edges, wait=True)
+        vertices, roots = _arrays.move_to_gpu(xp, vertices), _arrays.move_to_gpu(xp, roots)
+    components.add_edges(vertices, roots, wait=True)
     return components

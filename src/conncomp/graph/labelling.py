@@ -1,4 +1,4 @@
-"""`connected_components` and `condensation`, and the kinds of graphs that they take."""
+"""`connected_components` and `condensation`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import DTypeLike, NDArray
 from conncomp import _arrays
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
-from conncomp._containers import is_of
-from conncomp._core import native
+from conncomp._cuda_arrays import Kind
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
+from conncomp.graph.arguments import arrays_of, as_parts, is_graph_on_gpu
 from conncomp.graph.graph import Graph
-from conncomp.graph.inputs.conversions import is_sparse, package_of, parts_of
-from conncomp.graph.inputs.parts import Parts, check_square
+from conncomp.graph.inputs.parts import Parts
 from conncomp.graph.repeated import call_again, fill_and_record
+from conncomp.kernels.cpu.graph import components
+from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -176,6 +177,40 @@ def connected_components(
         kind, again = call_again(csgraph._parts, workspace, asked, out)
         if again is not None:
             return again if return_labels else int(again[0])
+    strong = _are_strong(directed, connection, numbering)
+    on_gpu = is_graph_on_gpu(csgraph)
+    where = _arrays.choose_device(device, on_gpu, "csgraph", workspace)
+    chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
+    choices = chosen.check_options(options)
+    graph = as_parts(csgraph)
+    return_labels = as_bool("return_labels", return_labels)
+    if on_gpu:
+        count, labels = _label_on_gpu(
+            graph, chosen, choices, numbering, workspace, dtype=dtype, out=out, kind=kind
+        )
+        return (count, labels) if return_labels else int(count)
+    # In between, labels of strong components are ranks, up to the number of vertices.
+    largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
+    # CPU kernels follow what they have written there, unchecked.
+    inputs = (*graph.arrays, *arrays_of(csgraph))
+    output = _arrays.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
+    if where == "cuda":
+        count, placed = _label_on_gpu(
+            graph.to("cuda"), chosen, choices, numbering, workspace, dtype=output.labels.dtype
+        )
+        _arrays.move_from_gpu(placed, output.labels)
+        count = int(count)
+    elif numbering == "topological":
+        count = components.fill_topologically(graph, output.labels)
+    else:
+        task = Task(None, output.labels, None, numbering == "consecutive")
+        (count,) = chosen.fill(graph, task, **choices)
+    labels = output.finish(graph.library)
+    return (count, labels) if return_labels else count
+
+
+def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
+    """Whether strong components are wanted; raise unless the arguments agree."""
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
     if isinstance(directed, str):  # as connected_components(graph, "strong")
@@ -190,32 +225,7 @@ def connected_components(
             "numbering='topological' is for connection='strong' of a directed graph: arcs give "
             "weak components no order; use 'consecutive' or 'roots'"
         )
-    where = _arrays.choose_device(device, is_graph_on_gpu(csgraph), "csgraph", workspace)
-    chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
-    choices = chosen.check_options(options)
-    graph = as_graph(csgraph)._parts
-    return_labels = as_bool("return_labels", return_labels)
-    if graph.device == "cuda":
-        given = numbering, dtype, out, workspace, kind
-        count, labels = _label_on_gpu(graph, chosen, choices, *given)
-        return (count, labels) if return_labels else int(count)
-    # In between, labels of strong components are ranks, up to the number of vertices.
-    largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
-    # CPU kernels follow what they have written there, unchecked.
-    inputs = (*graph.arrays, *_arrays_of(csgraph))
-    output = _arrays.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
-    if where == "cuda":
-        moved = graph.to("cuda"), chosen, choices, numbering, output.labels.dtype
-        count, placed = _label_on_gpu(*moved, None, workspace)
-        _arrays.move_from_gpu(placed, output.labels)
-        count = int(count)
-    elif numbering == "topological":
-        count = int(native.topological_of_csr(*graph.rows(), output.labels))
-    else:
-        task = Task(None, output.labels, None, numbering == "consecutive")
-        (count,) = chosen.fill(graph, task, **choices)
-    labels = output.finish(graph.library)
-    return (count, labels) if return_labels else count
+    return strong
 
 
 def _label_on_gpu(
@@ -223,10 +233,11 @@ def _label_on_gpu(
     algorithm: Algorithm,
     options: Mapping[str, Any],
     numbering: str,
-    dtype: DTypeLike | None,
-    out: Any,
     workspace: Workspace | None,
-    kind: Any = None,
+    *,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    kind: Kind = None,
 ) -> tuple[Any, Any]:
     """Return the number of components and the labels; record the launches unless `kind` is None."""
     with graph.stream():
@@ -234,8 +245,10 @@ def _label_on_gpu(
         # An algorithm that goes on until nothing changes might never end while the caller changes
         # `out`; other algorithms check what they read back from it.
         private = algorithm.waits(options) or numbering == "topological"
-        given = (graph.num_vertices,), max(graph.num_vertices - 1, 0), dtype, out, graph.arrays
-        output = _arrays.Output(*given, private=private, xp=gpu.xp)
+        largest = max(graph.num_vertices - 1, 0)
+        output = _arrays.Output(
+            (graph.num_vertices,), largest, dtype, out, graph.arrays, private=private, xp=gpu.xp
+        )
         task = Task(gpu, output.labels, workspace, consecutive)
         if kind is not None:
             count = fill_and_record(kind, graph, algorithm, task)
@@ -254,80 +267,11 @@ def _label_on_gpu(
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
     """Renumber components so that arcs never lead to larger numbers, in main memory."""
     numbers = np.empty(count, labels.dtype)
-    rows = map(_arrays.move_from_gpu, condense(xp, graph, labels, count))
-    native.topological_of_csr(*rows, numbers)
+    indptr, indices = map(
+        _arrays.move_from_gpu, strong_components.condense(xp, graph, labels, count)
+    )
+    components.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
     labels[:] = _arrays.move_to_gpu(xp, numbers)[labels]
-
-
-def is_graph_on_gpu(graph: Any) -> bool:
-    """Whether a graph of any kind lies on a GPU."""
-    if isinstance(graph, Graph):
-        return graph.device == "cuda"
-    return is_of(graph, "cupyx.scipy.sparse") or _arrays.on_gpu(graph)
-
-
-def as_graph(graph: Any) -> Graph:
-    """Return `graph`, of any kind that `connected_components` takes, as a `Graph`."""
-    if isinstance(graph, Graph):
-        return graph
-    if is_sparse(graph):
-        if graph.dtype.kind not in "biuf":
-            raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
-        check_square(graph.shape, "csgraph")
-        return Graph.from_scipy(graph)
-    if library := package_of(graph):
-        return Graph._of_parts(parts_of(graph, library))
-    if is_of(graph, "dask.dataframe"):
-        raise TypeError(
-            "csgraph is a DataFrame of Dask; graphs whose edges are in one are for conncomp."
-            "label_edge_files, spanning_forest_of_files and minimum_spanning_forest_of_files"
-        )
-    if not _arrays.on_gpu(graph):
-        return _graph_of_entries(graph, *_arrays.as_numpy_and_mask(graph, "csgraph"), np)
-    matrix = _arrays.as_cupy(graph)
-    with _arrays.caller_stream(_arrays.library_of(graph), matrix.device.id):
-        return _graph_of_entries(graph, matrix, None, current_gpu().xp)
-
-
-def _graph_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Graph:
-    """Return the graph of a dense matrix, whose values are in an array of `xp`, too."""
-    kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
-    _arrays.check_kind(matrix, "biuf", graph, "csgraph", kinds)
-    check_square(matrix.shape, "csgraph")
-    if isinstance(graph, np.ma.MaskedArray):
-        present = ~np.ma.getmaskarray(graph)
-    else:
-        present = (matrix != 0) & xp.isfinite(matrix)
-        present &= hidden is None or ~hidden
-    src, dst = xp.nonzero(present)
-    made = Graph.from_edges(src, dst, len(matrix))
-    made._parts.library = _arrays.library_of(graph)
-    return made
-
-
-def _arrays_of(graph: Any) -> list[Labels]:
-    """Return the NumPy arrays of a matrix, which `out` must not overlap."""
-    if isinstance(graph, Graph):
-        return []
-    names = ("data", "indices", "indptr", "row", "col", "offsets")
-    parts = (graph, *(getattr(graph, name, None) for name in names))
-    return [part for part in parts if isinstance(part, np.ndarray)]
-
-
-def condense(xp: Any, graph: Parts, labels: Any, count: int) -> tuple[Any, Any]:
-    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
-
-    Arrays are of `xp`, NumPy or CuPy. `labels` are consecutive, and nobody else may write to them.
-    """
-    if xp is np:
-        indptr, indices = native.condensation_of_csr(*graph.rows(), labels, count)
-        return indptr, indices
-    src, dst = graph.ends()
-    src, dst = labels[src], labels[dst]
-    between = src != dst
-    keys = xp.unique(src[between].astype(np.int64) * count + dst[between])
-    starts = xp.arange(count + 1, dtype=np.int64) * count
-    return xp.searchsorted(keys, starts), (keys % max(count, 1)).astype(labels.dtype)
 
 
 class Condensation(NamedTuple):
@@ -382,13 +326,14 @@ def condensation(
                  labels=array([0, 1, 1, 2], dtype=int32), num_components=3)
     """
     check_choice("numbering", numbering, ("consecutive", "topological"))
-    arcs = as_graph(csgraph)
-    options: Any = {"numbering": numbering, "algorithm": algorithm}
-    count, labels = connected_components(arcs, connection="strong", **options)
-    parts = arcs._parts
-    if parts.device == "cpu":
-        rows = condense(np, parts, _arrays.as_numpy(labels, "labels"), count)
+    graph = as_parts(csgraph)
+    count, labels = connected_components(
+        Graph._of_parts(graph), connection="strong", numbering=numbering, algorithm=algorithm
+    )
+    if graph.device == "cpu":
+        rows = components.condense(graph, _arrays.as_numpy(labels, "labels"), count)
     else:
-        with parts.stream():
-            rows = condense(current_gpu().xp, parts, _arrays.as_cupy(labels), count)
-    return Condensation(Graph._of_checked(count, csr=rows, library=parts.library), labels, count)
+        with graph.stream():
+            xp, placed = current_gpu().xp, _arrays.as_cupy(labels)
+            rows = strong_components.condense(xp, graph, placed, count)
+    return Condensation(Graph._of_checked(count, csr=rows, library=graph.library), labels, count)

@@ -29,13 +29,13 @@ from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_name
 from conncomp.graph.inputs.parts import Parts
 from conncomp.kernels.cuda.graph.boruvka import (
     ForestTask,
-    WeightBits,
     as_many,
     forest_arcs,
     room_for_forest,
 )
 from conncomp.kernels.cuda.launcher import Gpu, are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Recordings, Workspace, stream_key
+from conncomp.kernels.graph import WeightBits
 
 # The most vertices and arcs of recorded calls without a workspace, as their memory stays allocated.
 MOST_ENTRIES = 1 << 23

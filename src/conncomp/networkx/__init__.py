@@ -37,7 +37,7 @@ except ModuleNotFoundError as error:
     raise ImportError(hint("networkx", "this backend")) from error
 
 from conncomp.graph.inputs.parts import Parts
-from conncomp.graph.labelling import condense
+from conncomp.kernels.cpu.graph.components import condense
 from conncomp.networkx.conversion import Components, ConvertedGraph, in_blocks, paused_collector
 from conncomp.networkx.conversion import can_run as can_run
 from conncomp.networkx.conversion import convert_from_nx as convert_from_nx
@@ -107,7 +107,7 @@ def is_strongly_connected(G: ConvertedGraph) -> bool:
 def condensation(G: ConvertedGraph, scc: Any = None) -> Any:
     """Return the graph of the strong components, numbered in their order; `scc` is None."""
     number, labels = G.strong
-    indptr, targets = condense(np, Parts(len(G), csr=G.csr), labels, number)
+    indptr, targets = condense(Parts(len(G), csr=G.csr), labels, number)
     sources = np.repeat(np.arange(number), np.diff(indptr))
     condensed = nx.DiGraph(mapping=dict(zip(G.nodes, labels.tolist(), strict=True)))
     with paused_collector():

@@ -26,7 +26,7 @@ LARGEST_BLOCK = 1 << 12
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Let the garbage collector wait: it would take ten times as long as to make the objects."""
+    """Pause the garbage collector, which would take ten times as long as to make the objects."""
     if not gc.isenabled():
         yield
         return

@@ -68,27 +68,23 @@ def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
 
 
 def _generate(
-    graph: ConvertedGraph, edges: Edges, weights: Any, minimum: bool, ignore_nan: bool, *parts: bool
+    graph: ConvertedGraph, edges: Edges, weights: Any, *, ignore_nan: bool, keys: bool, data: bool
 ) -> Iterator[tuple[Any, ...]]:
-    """Generate the edges of a forest; `parts` are whether it has keys, and data."""
+    """Generate the edges of the forest of least weight, perhaps with keys and data."""
     is_nan = np.isnan(weights)
     if is_nan.any() and not ignore_nan:
-        (edge,) = _tuples(graph, edges, np.flatnonzero(is_nan)[:1], True, True)
+        (edge,) = _tuples(graph, edges, np.flatnonzero(is_nan)[:1], keys=True, data=True)
         raise ValueError(f"NaN found as an edge weight. Edge {edge}")
     numbers = np.flatnonzero(~is_nan)
     src, dst = (ends[numbers] for ends in edges.ends)
     weights = weights[numbers]
-    if weights.dtype.kind == "f":
-        weights = (weights if minimum else -weights) + 0.0  # which makes 0.0 of -0.0
-    elif not minimum:
-        weights = ~weights  # which reverses the order, and never overflows
     arcs = minimum_spanning_forest(Graph.from_edges(src, dst, len(graph)), weights)
     by_weight = arcs[np.argsort(weights[arcs], kind="stable")]
-    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], *parts))
+    yield from in_blocks(_tuples(graph, edges, numbers[by_weight], keys=keys, data=data))
 
 
 def _tuples(
-    graph: ConvertedGraph, edges: Edges, numbers: NDArray[np.intp], keys: bool, data: bool
+    graph: ConvertedGraph, edges: Edges, numbers: NDArray[np.intp], *, keys: bool, data: bool
 ) -> Iterator[tuple[Any, ...]]:
     """Return edges as NetworkX has them: nodes, then a key, then attributes."""
     columns = [map(graph.nodes.__getitem__, ends[numbers].tolist()) for ends in edges.ends]
@@ -116,7 +112,11 @@ def _spanning_functions(minimum: bool) -> tuple[Callable[..., Any], Callable[...
             raise nx.NetworkXNotImplemented("not implemented for directed type")
         edges = list_edges(G)
         weights = weights_of(edges, weight)  # refused before anything is generated
-        return _generate(G, edges, weights, minimum, ignore_nan, keys, data)
+        if weights.dtype.kind == "f":
+            weights = (weights if minimum else -weights) + 0.0  # which makes 0.0 of -0.0
+        elif not minimum:
+            weights = ~weights  # which reverses the order, and never overflows
+        return _generate(G, edges, weights, ignore_nan=ignore_nan, keys=keys, data=data)
 
     def spanning_tree(
         G: ConvertedGraph,

@@ -1,4 +1,11 @@
-"""Clusters of tables of pairs."""
+"""Clusters of tables of pairs.
+
+    table, file           ->  columns            frames.py, columns.py, files/
+    columns               ->  keys, numbers      ids.py and values.py, id_space.py
+    numbers of pairs      ->  table of clusters  clusters.py, clustering.py
+
+`pairs.py` does it at once, `growing.py` batch by batch, `dask_frames.py` as tasks.
+"""
 
 from conncomp.tables.files.dups import cluster_dups
 from conncomp.tables.growing import ClusterPairs

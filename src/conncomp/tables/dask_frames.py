@@ -46,6 +46,14 @@ class Partition(NamedTuple):
     roots: list[Indices]  # per threshold, the place of the first id of each id's cluster
 
 
+class Places(NamedTuple):
+    """The places of ids in a partition, and the partition and place where each appears first."""
+
+    here: Indices
+    part: Indices
+    place: Indices
+
+
 def cluster_pairs(
     pairs: Any,
     left: Any,
@@ -67,9 +75,11 @@ def cluster_pairs(
         raise ValueError(
             f"max_size={shown(max_size)} is for tables in memory; pass the pairs of large clusters"
         )
-    arguments = options | {"weights": weights}
-    named = arguments | {"nodes": nodes, "cluster_ids": cluster_ids}
-    like = cluster_in_memory(pairs._meta, left, right, **named).iloc[:0]
+    options["weights"] = weights
+    found = cluster_in_memory(
+        pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **options
+    )
+    like = found.iloc[:0]
     columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
     of_objects = any(pairs._meta[name].dtype == object for name in columns)
     if of_objects:  # whose type is unknown until they are computed
@@ -77,9 +87,9 @@ def cluster_pairs(
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
     cluster = dask.delayed(_cluster_part)
-    parts = [cluster(part, left, right, arguments) for part in pairs.to_delayed()]
+    parts = [cluster(part, left, right, options) for part in pairs.to_delayed()]
     if nodes is not None:
-        parts.insert(0, cluster(pairs._meta, left, right, arguments, nodes))
+        parts.insert(0, cluster(pairs._meta, left, right, options, nodes))
     return _united(parts, like, cluster_ids)
 
 
@@ -88,9 +98,9 @@ def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
     buckets = min(len(parts), MOST_BUCKETS)
     hashed = [dask.delayed(_hashed, nout=buckets)(part, buckets) for part in parts]
     first = dask.delayed(_first_places, nout=len(parts))
-    told = [first(*(of_part[bucket] for of_part in hashed)) for bucket in range(buckets)]
+    of_buckets = [first(*(of_part[k] for of_part in hashed)) for k in range(buckets)]
     of_part = dask.delayed(_places_of_part)
-    places = [of_part(*(bucket[k] for bucket in told)) for k in range(len(parts))]
+    places = [of_part(*(bucket[k] for bucket in of_buckets)) for k in range(len(parts))]
     roots = [dask.delayed(getattr)(part, "roots") for part in parts]
     united = dask.delayed(_unite, nout=len(parts))(places, roots)
     names = None
@@ -103,9 +113,9 @@ def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
 
 
 def _cluster_part(
-    pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any = None
+    pairs: Any, left: Any, right: Any, options: dict[str, Any], nodes: Any = None
 ) -> Partition:
-    table = cluster_in_memory(pairs, left, right, nodes=nodes, **arguments)
+    table = cluster_in_memory(pairs, left, right, nodes=nodes, **options)
     roots = []
     for suffix in _suffixes(table):
         numbers = table[f"cluster{suffix}"].to_numpy()
@@ -131,8 +141,8 @@ def _hashed(part: Partition, buckets: int) -> list[tuple[Indices, Any]]:
     return [(of_bucket, part.ids.iloc[of_bucket]) for of_bucket in places]
 
 
-def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices, Indices]]:
-    """Return for each part the places of ids, and the part and place where each appears first."""
+def _first_places(*of_parts: tuple[Indices, Any]) -> list[Places]:
+    """Return for each part the places of its ids in a bucket, given with the ids."""
     ids = optional("pandas").concat([of_part for _, of_part in of_parts], ignore_index=True)
     places = np.concatenate([place for place, _ in of_parts])
     lengths = [len(place) for place, _ in of_parts]
@@ -142,14 +152,14 @@ def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices
     first = np.unique(group, return_index=True)[1][group] if len(group) else group
     ends = np.cumsum(lengths)[:-1]
     columns = (np.split(column, ends) for column in (places, part[first], places[first]))
-    return list(zip(*columns, strict=True))
+    return [Places(*of_part) for of_part in zip(*columns, strict=True)]
 
 
-def _places_of_part(*of_buckets: tuple[Indices, Indices, Indices]) -> tuple[Indices, Indices]:
-    """Return the part and place where each id of a partition appears first."""
-    here, part, place = (np.concatenate(column) for column in zip(*of_buckets, strict=True))
-    order = np.argsort(here)
-    return part[order], place[order]
+def _places_of_part(*of_buckets: Places) -> Places:
+    """Return the places of all ids of a partition, in their order there."""
+    places = Places(*map(np.concatenate, zip(*of_buckets, strict=True)))
+    order = np.argsort(places.here)
+    return Places(*(column[order] for column in places))
 
 
 class Clusters(NamedTuple):
@@ -161,11 +171,11 @@ class Clusters(NamedTuple):
     is_first: list[NDArray[np.bool_]]  # whether an id is the first of its cluster
 
 
-def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) -> list[Clusters]:
+def _unite(places: list[Places], roots: list[list[Indices]]) -> list[Clusters]:
     """Unite the clusters of all parts, given where ids appear first, and their roots."""
-    lengths = [len(part) for part, _ in places]
+    lengths = [len(of_part.part) for of_part in places]
     begins = np.concatenate([[0], np.cumsum(lengths)])
-    flat = np.concatenate([begins[part] + place for part, place in places])
+    flat = np.concatenate([begins[of_part.part] + of_part.place for of_part in places])
     is_new = flat == np.arange(len(flat))
     number = (np.cumsum(is_new) - 1)[flat]
     count = int(is_new.sum())

@@ -22,19 +22,19 @@ FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 
 
 class Edges(NamedTuple):
-    """Those edges that are left of a sequence of edges."""
+    """The edges that are left of a sequence of edges."""
 
     numbers: Any  # their places in the sequence, ascending; None if nobody asks for them
     ends: tuple[NDArray[Any], NDArray[Any]]
-    weights: NDArray[Any] | None
+    weights: Any  # an array, or None
     rows: int  # the length of the sequence
     largest: int  # vertex of the sequence, or -1
 
     def take(self, chosen: Any) -> Edges:
         """Return some of the edges."""
         src, dst = (end[chosen] for end in self.ends)
-        others = self.numbers, self.weights
-        numbers, weights = (None if each is None else each[chosen] for each in others)
+        numbers = None if self.numbers is None else self.numbers[chosen]
+        weights = None if self.weights is None else self.weights[chosen]
         return Edges(numbers, (src, dst), weights, self.rows, self.largest)
 
 
@@ -80,8 +80,9 @@ class GrowingLeastForest:
     """The spanning forest of the least weight of edges that come in batches, numbered or not."""
 
     def __init__(self, weight_type: Any, numbered: bool) -> None:
-        self._parts, self._numbered, self._count, self._largest = list[Edges](), numbered, 0, -1
-        self.add(*(np.empty(0, np.int32),) * 2, np.empty(0, weight_type), -1)
+        self._numbered, self._count, self._largest = numbered, 0, -1
+        self._parts: list[Edges] = []
+        self.add(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, weight_type), -1)
 
     def add(self, src: Any, dst: Any, weights: Any, largest: int) -> None:
         """Add edges between vertices up to `largest`."""
@@ -93,11 +94,9 @@ class GrowingLeastForest:
             self._parts = [forest_of_parts(*self._parts)]
             self._count = len(self._parts[0].ends[0])
 
-    def edges(self) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return the numbers, the ends and the weights of the edges of the forest."""
-        forest = forest_of_parts(*self._parts)
-        assert forest.weights is not None
-        return forest.numbers, *forest.ends, forest.weights
+    def edges(self) -> Edges:
+        """Return the edges of the forest."""
+        return forest_of_parts(*self._parts)
 
 
 def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:

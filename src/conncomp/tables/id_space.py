@@ -1,4 +1,4 @@
-"""Distinct ids of one or several columns, and the forests of their numbers."""
+"""Distinct ids of one or several columns."""
 
 from __future__ import annotations
 
@@ -6,80 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conncomp._arrays import move_to_gpu, new_array, on_host
-from conncomp._core import native
+from conncomp._arrays import move_to_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters
-from conncomp.tables.columns import ARRAY_LIBRARIES, Column, arrow, is_array, without_views
+from conncomp.tables.clusters import Clusters, new_clusters
+from conncomp.tables.columns import Column, arrow, is_array, without_views
+from conncomp.tables.frames import ARRAY_LIBRARIES
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
-
-
-class _ClustersInMemory:
-    """What `GpuClusters` are, of any keys in main memory. Keys of 0 words are bytes."""
-
-    on_gpu = False
-
-    def __init__(self, words: int, thresholds: list[float]) -> None:
-        classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
-        self.words = words
-        self._clusters: Any = classes[words](thresholds)
-
-    @property
-    def size(self) -> int:
-        return int(self._clusters.size)
-
-    def add_ids(self, keys: Keys) -> NDArray[np.int32]:
-        numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
-        self._clusters.add_ids(*keys, numbers)
-        return numbers
-
-    def add_pairs(self, left: Keys, right: Keys, weights: Any, wanted: bool) -> Any:
-        """Unite the keys of pairs; return the numbers of both ends if `wanted`."""
-        u, v = (np.empty(self._rows(left), np.int32) if wanted else None for _ in range(2))
-        self._clusters.add_pairs(*left, *right, weights, u, v)
-        return u, v
-
-    def roots(self, level: int) -> NDArray[np.int32]:
-        labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
-        self._clusters.label(level, False, labels)
-        return labels
-
-    def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        self._clusters.unite_roots(level, roots)
-
-    def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
-        np.copyto(numbers, roots)
-        native.number_clusters(numbers, sizes)
-        return numbers, sizes
-
-    def all_keys(self) -> Keys:
-        if self.words:
-            words = new_array(np, (self.size, self.words), np.uint64)
-            self._clusters.copy_ids(words)
-            return (words,)
-        ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)
-        self._clusters.copy_ids(ends, data)
-        return ends, data
-
-    def keep_ids_only(self) -> None:
-        self._clusters.keep_ids_only()
-
-    def _rows(self, keys: Keys) -> int:
-        return len(keys[0]) - (self.words == 0)
-
-
-Clusters = _ClustersInMemory | GpuClusters
-
-
-def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
-    """Return empty clusters for keys of some words, or of bytes if `words` is 0."""
-    if on_gpu:
-        return GpuClusters(current_gpu(), thresholds)
-    return _ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
@@ -113,7 +47,7 @@ class IdSpace:
 
     def _keys(self, pieces: list[Any], columns: Sequence[Column]) -> Keys:
         keys = [
-            tuple(self._placed(part) for part in ids.keys(piece, column.type))
+            tuple(self.placed(part) for part in ids.keys(piece, column.type))
             for ids, piece, column in zip(self.ids, pieces, columns, strict=True)
         ]
         if len(keys) == 1:
@@ -128,19 +62,14 @@ class IdSpace:
         """Return the numbers of ids, where the clusters lie; new ids get new numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
-    def add_pairs(
-        self, pieces: list[Any], sides: Sequence[Sequence[Column]], weights: Any, wanted: bool
-    ) -> Any:
-        """Add pairs, given as pieces of both sides; return the numbers of both ends if `wanted`."""
+    def keys_of_pairs(
+        self, pieces: list[Any], sides: Sequence[Sequence[Column]]
+    ) -> tuple[Keys, Keys]:
+        """Return the keys of both sides of pairs, given as pieces, where the clusters lie."""
         parts = len(sides[0])
-        keys = self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
-        placed = None if weights is None else self._placed(weights)
-        if isinstance(self.clusters, GpuClusters):  # where nobody asks for numbers of pairs
-            self.clusters.add_pairs(*keys, placed)
-            return None, None
-        return self.clusters.add_pairs(*keys, placed, wanted)
+        return self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
 
-    def _placed(self, values: Any) -> Any:
+    def placed(self, values: Any) -> Any:
         """Move an array to the GPU if the clusters are there."""
         if not (self.clusters.on_gpu and isinstance(values, np.ndarray)):
             return values
@@ -198,16 +127,15 @@ class IdSpace:
                 ids.types += [field.type for field in schema]
             ids.negative, ids.large = part.get("signs", (False, False))
         for k, store in enumerate([space.clusters, *space._encoders, *space._folds]):
-            has_words = isinstance(store, GpuClusters) or store.words > 0
-            dtypes: list[Any] = [np.uint64] if has_words else [np.int64, np.uint8]
+            dtypes: list[Any] = [np.uint64] if store.words else [np.int64, np.uint8]
             given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
             keys = map(np.ascontiguousarray, given, dtypes)
-            store.add_ids(tuple(map(space._placed, keys)))
+            store.add_ids(tuple(map(space.placed, keys)))
         for level in range(len(thresholds)):
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
             if len(roots) != space.size:
                 raise ValueError("it is damaged: there is not a root for each id")
-            space.clusters.unite_roots(level, space._placed(roots))
+            space.clusters.unite_roots(level, space.placed(roots))
         return space
 
 

@@ -31,7 +31,7 @@ UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}  # nanoseconds of each
 
 
 class Family(NamedTuple):
-    """What types must share for their values to be compared."""
+    """The common ground of types whose values are compared."""
 
     name: str
     detail: Any = None  # such as the time zone of timestamps

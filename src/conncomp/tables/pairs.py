@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from conncomp._arguments import check_choice
 from conncomp._lazy import function_for
-from conncomp.tables.columns import Table, library_of_side, library_of_table
-from conncomp.tables.growing import Clustering
+from conncomp.tables.clustering import Clustering
+from conncomp.tables.frames import Table, library_of_side, library_of_table
 
 
 def cluster_pairs(
@@ -117,8 +117,9 @@ def cluster_pairs(
         options |= {"max_size": max_size, "cluster_ids": cluster_ids}
         return other(pairs, left, right, nulls=nulls, device=device, **options)
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
-    asked: dict[str, Any] = {"threshold": threshold, "max_size": max_size, "nulls": nulls}
-    clustering = Clustering(**asked, weighed=weighed, device=device)
+    clustering = Clustering(
+        threshold=threshold, nulls=nulls, device=device, max_size=max_size, weighed=weighed
+    )
     tables: Iterable[Any] = [pairs]
     if isinstance(pairs, Iterator) and right is not None:
         if weighed and not isinstance(weights, str):
@@ -126,22 +127,32 @@ def cluster_pairs(
         tables = pairs
     if nodes is not None:
         clustering.add_nodes(nodes)
-    origin = "pyarrow"
+    library = "pyarrow"
     for table in tables:
-        *columns, origin = columns_of(table, left, right, weights)
-        clustering.add(*columns)
-    return clustering.table(cluster_ids, origin)
+        columns = columns_of(table, left, right, weights)
+        clustering.add(columns.left, columns.right, columns.weights)
+        library = columns.library
+    return clustering.table(cluster_ids, library)
 
 
-def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
-    """Return the left and the right column, the weights, and the library of the input."""
+class PairColumns(NamedTuple):
+    """The columns of pairs, or tuples of columns, and the library of the input."""
+
+    left: Any
+    right: Any
+    weights: Any
+    library: str
+
+
+def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> PairColumns:
+    """Return the columns that the arguments of `cluster_pairs` mean."""
     if right is None:
         if isinstance(left, str):
             raise TypeError("right is missing: the name of the other column of the table")
         if isinstance(weights, str):
             raise TypeError(f"weights={weights!r} is a name, but there is no table; give a column")
-        return pairs, left, weights, library_of_side(pairs)
+        return PairColumns(pairs, left, weights, library_of_side(pairs))
     table = Table(pairs, "pairs")
     weighed = table.column(weights, "weights") if isinstance(weights, str) else weights
-    columns = table.columns(left, "left"), table.columns(right, "right")
-    return *columns, weighed, library_of_table(pairs, columns[0])
+    first, second = table.columns(left, "left"), table.columns(right, "right")
+    return PairColumns(first, second, weighed, library_of_table(pairs, first))

@@ -11,19 +11,16 @@ from conncomp._arguments import as_number, check_choice
 from conncomp._core import native
 from conncomp.tables.columns import (
     Column,
-    Table,
     arrow,
     as_columns,
     as_doubles,
-    as_table,
     as_weights,
-    by_part,
     check_lengths,
-    library_of_table,
     pieces_of,
     weight_type,
 )
 from conncomp.tables.forests import GrowingLeastForest
+from conncomp.tables.frames import Table, as_table, by_part, library_of_table
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.pairs import columns_of
 
@@ -117,9 +114,9 @@ def cluster_quality(
     named = table.columns(node, "node"), table.columns(cluster, "cluster")
     names = (f"clusters, column {name!r}" for name in (node, cluster))
     nodes, labels = map(as_columns, named, names)
-    left, right, weights, _ = columns_of(pairs, left, right, weights)
-    sides = as_columns(left, "left"), as_columns(right, "right")
-    weighed = [] if weights is None else [as_weights(weights)]
+    given = columns_of(pairs, left, right, weights)
+    sides = as_columns(given.left, "left"), as_columns(given.right, "right")
+    weighed = [] if given.weights is None else [as_weights(given.weights)]
     lowest = -np.inf
     if threshold is not None:
         if not weighed:
@@ -131,23 +128,29 @@ def cluster_quality(
         if column.on_gpu:
             raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
 
-    spaces = _space_of(nodes, *sides), _space_of(labels)
-    node_clusters = _numbers_of_rows(spaces, (nodes, labels), nulls)
+    space, cluster_space = _space_of(nodes, *sides), _space_of(labels)
+    check_lengths([*nodes, *labels])
+    found = [np.empty(0, np.int32)]
+    for pieces in pieces_of([*nodes, *labels], nulls):
+        space.add_ids(pieces[: len(nodes)], nodes)
+        found.append(cluster_space.add_ids(pieces[len(nodes) :], labels))
+    node_clusters = np.concatenate(found)  # of each node, by number
+    if space.size != len(node_clusters):
+        raise ValueError("clusters: a node has more than one row")
     links = _Links(node_clusters, lowest)
     for pieces in pieces_of(columns, nulls):
         weight = as_doubles(pieces.pop()) if weighed else None
-        parts = len(nodes)
-        u = spaces[0].add_ids(pieces[:parts], sides[0])
-        v = spaces[0].add_ids(pieces[parts:], sides[1])
-        if spaces[0].size > len(node_clusters):
+        u = space.add_ids(pieces[: len(nodes)], sides[0])
+        v = space.add_ids(pieces[len(nodes) :], sides[1])
+        if space.size > len(node_clusters):
             first = len(node_clusters)
-            extra = ", ".join(f"{values[first]}" for values in spaces[0].values("numpy"))
+            extra = ", ".join(f"{values[first]}" for values in space.values("numpy"))
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 
     library = library_of_table(clusters, named[0])
-    ids = spaces[0].values(library)
-    named_values = by_part("cluster", spaces[1].values(library))
+    ids = space.values(library)
+    named_values = by_part("cluster", cluster_space.values(library))
     measures = named_values | links.measures() | links.bridges(ids)
     return as_table(measures | (links.weakest(ids) if weighed else {}), library)
 
@@ -159,22 +162,6 @@ def _space_of(*sides: list[Column]) -> IdSpace:
     space = IdSpace([common_family(columns) for columns in parts], [], False)
     space.admit(parts)
     return space
-
-
-def _numbers_of_rows(
-    spaces: tuple[IdSpace, IdSpace], sides: tuple[list[Column], list[Column]], nulls: str
-) -> NDArray[np.int32]:
-    """Return the cluster of each node, by number; raise if a node has two rows."""
-    columns, parts = [*sides[0], *sides[1]], len(sides[0])
-    check_lengths(columns)
-    found = [np.empty(0, np.int32)]
-    for pieces in pieces_of(columns, nulls):
-        spaces[0].add_ids(pieces[:parts], sides[0])
-        found.append(spaces[1].add_ids(pieces[parts:], sides[1]))
-    node_clusters = np.concatenate(found)
-    if spaces[0].size != len(node_clusters):
-        raise ValueError("clusters: a node has more than one row")
-    return node_clusters
 
 
 class _Links:
@@ -235,10 +222,11 @@ class _Links:
         }
 
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
-        _, u, v, opposite = self._strongest.edges()
-        last = self._last(self._node_clusters[u], np.argsort(opposite, kind="stable"))
+        links = self._strongest.edges()
+        u, v = links.ends
+        last = self._last(self._node_clusters[u], np.argsort(links.weights, kind="stable"))
         return {
-            "weakest": np.append(-opposite, np.nan)[last],
+            "weakest": np.append(-links.weights, np.nan)[last],
             **_ends("weakest_left", ids, u, last),
             **_ends("weakest_right", ids, v, last),
         }

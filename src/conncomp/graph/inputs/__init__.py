@@ -1,1 +1,1 @@
-"""What graphs come as: files, graphs of other libraries, arcs and rows."""
+"""The inputs of graphs: files, graphs of other libraries, arcs and rows."""

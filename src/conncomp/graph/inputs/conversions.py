@@ -15,7 +15,8 @@ from conncomp._arguments import INDEX_TYPES, INT32_MAX, shown
 from conncomp._arrays import caller_stream
 from conncomp._containers import is_of
 from conncomp._core import native
-from conncomp.graph.inputs.parts import Indices, Parts, check_arcs, undirected
+from conncomp.graph.inputs.parts import Parts, check_arcs, undirected
+from conncomp.kernels.graph import Indices
 
 Nodes = tuple[Any, ...]
 Rows = tuple[dict[Any, Any], ...]

@@ -1,4 +1,4 @@
-"""What graphs are made of: a list of arcs, or compressed sparse rows; and how these are checked."""
+"""The arrays of a graph, a list of arcs or compressed sparse rows, and checks of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from conncomp._core import native
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.graph import Ends, Indices
 
-Indices = NDArray[Any]
-Ends = tuple[Indices, Indices]
 Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
@@ -31,15 +30,11 @@ MOST_VERTICES = 1 << 56
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
 # What labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
-# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
-# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
-ARCS_FOR_ROWS = 1 << 16
-CALLS_FOR_ROWS = 16
 
 
 @dataclass(eq=False)
 class Parts:
-    """What a `Graph` is made of, once it is checked, and what is known of it.
+    """The arrays of a `Graph`, once they are checked, and facts about them.
 
     `arcs` are sources and targets, `csr` is compressed sparse rows: one of them, and the other once
     somebody asks for it. `symmetric` is whether every arc is listed from both ends, equally often,
@@ -53,7 +48,6 @@ class Parts:
     symmetric: bool | None = None
     library: str = "numpy"
     sorted_rows: bool | None = None
-    times_labelled: int = 0
     items = 1  # of a `Problem`
 
     @property
@@ -131,7 +125,7 @@ class Parts:
             if self.device == "cuda":
                 with self.stream():
                     self.csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
-            elif not self._find_rows():
+            elif not self.has_sorted_sources():
                 indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
                 indices = _arrays.new_array(np, dst.shape, dst.dtype)
                 native.csr_of_arcs(src, dst, indptr, indices)
@@ -139,24 +133,13 @@ class Parts:
         assert self.csr is not None
         return self.csr
 
-    def _find_rows(self) -> bool:
-        """Whether sources never decrease, so that targets are rows as they are; keep these then."""
+    def has_sorted_sources(self) -> bool:
+        """Whether targets are rows as they are, because sources never decrease; keep the rows."""
         src, dst = self.lists
         indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
         if native.rows_of_sorted(src, indptr):
             self.csr = indptr, dst
         return self.csr is not None
-
-    def _are_near_and_mirrored(self) -> bool:
-        """Whether a sample has near ends, and opposites next to arcs or half a list after them."""
-        src, dst = self.lists
-        arcs = np.arange(64) * (len(src) // 256) * 2
-        near = np.abs(src[arcs] - dst[arcs]) < self.num_vertices / 256
-        return bool(near.mean() > 0.75) and any(
-            np.array_equal(src[arcs], dst[arcs + distance])
-            and np.array_equal(dst[arcs], src[arcs + distance])
-            for distance in (len(src) // 2, 1)
-        )
 
     def is_symmetric(self) -> bool:
         """Whether each arc has an opposite; looked for once."""
@@ -185,24 +168,6 @@ class Parts:
         if self.symmetric is None and native.csr_is_mirrored(*self.rows(), secrets.randbits(64)):
             self.symmetric = True
         return bool(self.symmetric)
-
-    def fill_labels(self, labels: Indices, consecutive: bool) -> int:
-        """Write the label of every vertex, with no other writer; return the number of components.
-
-        A long list whose sources ascend is labelled by rows from the second call on; other rows are
-        made once they pay.
-        """
-        times = self.times_labelled = self.times_labelled + 1
-        if (self.csr is None and self.num_arcs >= ARCS_FOR_ROWS) and (
-            (times == 2 and self._find_rows())
-            or (times == CALLS_FOR_ROWS and self._are_near_and_mirrored())
-        ):
-            self.rows()
-            self.is_mirrored()
-        if self.csr is not None:
-            rows = *self.csr, self.symmetric or False
-            return int(native.components_of_csr(*rows, consecutive, labels))
-        return int(native.components_of_arcs(*self.lists, consecutive, labels))
 
 
 def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Parts:
@@ -366,7 +331,7 @@ def check_range(
 
 
 def excess(num_vertices: int, num_arcs: int) -> str | None:
-    """Say what vertices that only a number tells of take, if that is much for so many arcs."""
+    """Return what vertices that only a number tells of take, if that is much for so many arcs."""
     if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
         return None
     return (
@@ -393,7 +358,7 @@ def refuse_excess(arcs: Ends, num_vertices: int) -> None:
 
 
 def no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
-    """Say of an entry of an array that it is no vertex."""
+    """Return the message for an entry of an array that is no vertex."""
     return f"{name}[{place}] is {value}; vertices are numbered from 0 to {num_vertices - 1}"
 
 

@@ -63,7 +63,7 @@ class XmlText:
         self._parser.StartElementHandler = None  # which says that the first element has begun
 
     def _is_plain(self) -> bool:
-        """Tell whether the next byte is outside of tags, in the first element, and of ASCII's."""
+        """Return whether the next byte is outside of tags, in the first element, and of ASCII's."""
         is_read = self._parsed == self._parser.CurrentByteIndex
         has_begun = self._parser.StartElementHandler is None
         return self._decode is bytes and has_begun and is_read and not self._is_over

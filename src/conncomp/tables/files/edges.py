@@ -22,6 +22,7 @@ from conncomp.graph.incremental import IncrementalComponents
 from conncomp.graph.inputs.parts import check_num_vertices
 from conncomp.tables import forests
 from conncomp.tables.files import reading
+from conncomp.tables.files.pair_file import Wanted
 
 __all__ = ["label_edge_files", "minimum_spanning_forest_of_files", "spanning_forest_of_files"]
 
@@ -213,9 +214,9 @@ def minimum_spanning_forest_of_files(
     forest = forests.GrowingLeastForest(edges.weight_type, numbered=True)
     for batch in edges.batches(progress):
         forest.add(*batch.ends, batch.weights, batch.largest)
-    numbers, *ends, least = forest.edges()
-    sources, targets = (end.astype(np.int64, copy=False) for end in ends)
-    return numbers, sources, targets, least
+    least = forest.edges()
+    sources, targets = (end.astype(np.int64, copy=False) for end in least.ends)
+    return least.numbers, sources, targets, least.weights
 
 
 def _refuse_what_is_for_files(**given: Any) -> None:
@@ -247,7 +248,7 @@ class EdgeFiles:
             raise ValueError(f"header={shown(header)} is for files of CSV and TSV; leave it out")
         pairs = zip(("src", "dst", "weights"), columns, strict=False)
         src, dst, *others = (_name(*pair, False not in are_text) for pair in pairs)
-        wanted = reading.Wanted((src,), (dst,), others[0] if others else None, argument="src")
+        wanted = Wanted((src,), (dst,), others[0] if others else None, argument="src")
         first_row = None if header is None else as_bool("header", header)
         self._files = [reading.open_file(name, wanted, format, True, first_row) for name in names]
         self.size = sum(file.size for file in self._files)

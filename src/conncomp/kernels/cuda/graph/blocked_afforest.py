@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.graph import ecl
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.graph import GraphArrays
 
 KERNELS = Templates(
     "cuda/graph/blocked_afforest.cuh",
@@ -47,7 +48,7 @@ BITS = np.dtype(np.uint32)
 REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_roots(gpu: Gpu, graph: GraphArrays, roots: DeviceArray, workspace: Workspace) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component; return how many."""
     # Where an arc leads from is told by a difference, which numbers of its type must hold.
     if graph.csr is None or graph.num_vertices > np.iinfo(graph.csr[1].dtype).max:

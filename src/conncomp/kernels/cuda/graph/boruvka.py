@@ -22,6 +22,7 @@ from conncomp.kernels.cuda.launcher import (
 )
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.graph import GraphArrays, WeightBits, WeightOrder
 
 FILE = "cuda/graph/boruvka.cuh"
 SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 4096, 1024, 256, 32
@@ -57,20 +58,13 @@ RANKED_ARCS = Struct("RankedArcs<uint32_t>", "rank order")
 PACKED_WEIGHTS = Struct("PackedWeights", "weights", ("order", ORDERS[BITS].dtype))
 
 
-class WeightBits(NamedTuple):
-    """The bits of weights, uint32 or uint64, and the masks of ``WeightOrder``: see `struct`."""
-
-    bits: Any
-    order: tuple[int, int, int]
-
-    def struct(self) -> np.void:
-        """Return the masks as kernels take them."""
-        masks = zip(("minus_zero", "negative", "sign"), self.order, strict=True)
-        return ORDERS[self.bits.dtype].pack(dict(masks))
+def _packed(order: WeightOrder, dtype: DType) -> np.void:
+    """Return the masks of weights, whose bits are of a type, as kernels take them."""
+    return ORDERS[dtype].pack(order._asdict())
 
 
 class _Keys(NamedTuple):
-    """What makes the keys of arcs in ``boruvka.cuh``, as C++ calls it, and their type."""
+    """The maker of keys of arcs in ``boruvka.cuh``, by its name in C++, and their type."""
 
     name: str
     dtype: DType
@@ -128,7 +122,9 @@ LINKS_OF_ROWS = Templates(
 )
 
 
-def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace) -> Any:
+def forest_arcs(
+    gpu: Gpu, graph: GraphArrays, weights: WeightBits | None, workspace: Workspace
+) -> Any:
     """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
 
     It waits for the GPU, and notes in the graph whether its rows are sorted.
@@ -142,7 +138,7 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     return found
 
 
-def room_for_forest(gpu: Gpu, graph: Any) -> Any:
+def room_for_forest(gpu: Gpu, graph: GraphArrays) -> Any:
     """Return an array for as many arcs as a forest may have."""
     most = min(graph.num_vertices, graph.num_arcs)
     return gpu.xp.empty(most, INDEX_TYPES[graph.num_arcs > INT32_MAX])
@@ -158,11 +154,11 @@ class ForestTask:
     """The steps of ``boruvka.cuh`` for one graph, and their memory, of a workspace."""
 
     def __init__(
-        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace
+        self, gpu: Gpu, graph: GraphArrays, weights: WeightBits | None, workspace: Workspace
     ) -> None:
         self.gpu, self.count, self.is_sorted = gpu, graph.num_vertices, bool(graph.sorted_rows)
         is_list = graph.arcs is not None
-        self.ends = first, second = graph.arcs if is_list else graph.csr
+        self.ends = first, second = graph.lists
         self.arcs = arcs = len(second)
         self.is_symmetric = bool(graph.symmetric) and not is_list
         self.graph = (
@@ -226,21 +222,21 @@ class ForestTask:
         return fields, {"of_chunk": (MOST_CHUNKS, COUNT), "total": (1, COUNT)}
 
     def find(self, arcs: Any) -> None:
-        """Let an array begin with the arcs of the forest, and count them."""
+        """Write the arcs of the forest to the start of an array, and count them."""
         self.choose()
-        chunk = max(1, -(-self.words // MOST_CHUNKS))
-        bits = self.words, chunk, self.memory["chosen"], self.memory["of_chunk"]
-        by_chunk = max(1, -(-self.words // chunk)), THREADS
-        self._launch("count_chosen", by_chunk, *bits, self.total)
-        self._launch("list_chosen", by_chunk, *bits, len(arcs), arcs)
+        words, chosen, of_chunk = self.words, self.memory["chosen"], self.memory["of_chunk"]
+        chunk = max(1, -(-words // MOST_CHUNKS))
+        grid = max(1, -(-words // chunk)), THREADS
+        self._launch("count_chosen", grid, words, chunk, chosen, of_chunk, self.total)
+        self._launch("list_chosen", grid, words, chunk, chosen, of_chunk, len(arcs), arcs)
 
     def choose(self) -> None:
         """Set the bits of the arcs of the forest."""
         memory, trees = self.memory.struct, self.gpu.grid(self.count, each=NUMBERED_AT_ONCE)
         # By rows in order each vertex is put somewhere at once.
         alone = 0 if self.is_symmetric and self.weights is None else self.count
-        numbers = alone, self.words, int(not self.is_symmetric)
-        self._launch("start_forest", self.by_vertex, *numbers, memory, self.total)
+        one_way = int(not self.is_symmetric)
+        self._launch("start_forest", self.by_vertex, alone, self.words, one_way, memory, self.total)
         if self.is_symmetric:
             self._unite_by_rows()
         self._launch("number_trees", trees, self.count, memory)
@@ -248,8 +244,9 @@ class ForestTask:
         if not self._are_many():
             self._settle(ALL_KEYS)
             return
-        numbers, limit = (self.count, self.arcs, self._edges()), self.memory["limit"]
-        self._launch("guess_limit", (1, SAMPLES), *numbers, self.memory["trees"], self.keys, limit)
+        edges, number, limit = self._edges(), self.memory["trees"], self.memory["limit"]
+        grid = 1, SAMPLES
+        self._launch("guess_limit", grid, self.count, self.arcs, edges, number, self.keys, limit)
         self._settle(KEYS_TO_LIMIT)
         self._settle(KEYS_ABOVE_LIMIT)
 
@@ -258,52 +255,54 @@ class ForestTask:
 
     def _unite_by_rows(self) -> None:
         """Unite vertices with the ends of their least edges, if rows are known to show these."""
-        memory, ends = self.memory, self.memory["parent"]
-        known = memory["imbalance"], memory["disorder"]
-        rows = self.count, *self.ends, self.keys
+        memory, ends, grid = self.memory, self.memory["parent"], self.by_vertex
+        imbalance, disorder = memory["imbalance"], memory["disorder"]
+        count, (indptr, indices), keys = self.count, self.ends, self.keys
         if self.weights is None:
             if not self.is_sorted:
-                checked = self.count, self.arcs, *self.ends, known[1]
-                self._launch("count_descents", self.by_vertex, *checked)
-            self._launch("unite_in_order", self.by_vertex, *rows, self.far, memory.struct)
+                self._launch("count_descents", grid, count, self.arcs, indptr, indices, disorder)
+            far, forest = self.far, memory.struct
+            self._launch("unite_in_order", grid, count, indptr, indices, keys, far, forest)
             return
         # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
-        weights, key = self.weights, np.uint64(secrets.randbits(64))
-        weigh = WEIGHTS.one(self.gpu, weights.bits.dtype, *(end.dtype for end in self.ends))
-        weighed = self.graph, self.arcs, weights.bits, weights.struct(), key
-        launch(weigh, self.by_span, *weighed, *known)
-        one_each = max(1, -(-self.count // THREADS)), THREADS
-        self._launch("choose_first", one_each, *rows, *known, ends, memory["chosen"])
-        self._launch("unite_first", one_each, *rows, ends, memory["first_parent"], memory["chosen"])
+        bits, random = self.weights.bits, np.uint64(secrets.randbits(64))
+        order = _packed(self.weights.order, bits.dtype)
+        weigh = WEIGHTS.one(self.gpu, bits.dtype, indptr.dtype, indices.dtype)
+        flaws = imbalance, disorder
+        launch(weigh, self.by_span, self.graph, self.arcs, bits, order, random, *flaws)
+        one_each, chosen = (max(1, -(-count // THREADS)), THREADS), memory["chosen"]
+        rows = count, indptr, indices, keys
+        self._launch("choose_first", one_each, *rows, *flaws, ends, chosen)
+        self._launch("unite_first", one_each, *rows, ends, memory["first_parent"], chosen)
 
     def _settle(self, key_range: int) -> None:
         """Go round by round through the edges of these keys."""
-        graph, memory = (self.graph, self.arcs, self.keys), self.memory.struct
+        graph, arcs, keys, memory = self.graph, self.arcs, self.keys, self.memory.struct
         if key_range == KEYS_ABOVE_LIMIT:
             self._launch("find_roots", self.by_vertex, memory)
             self._launch("find_trees_again", self.by_vertex, self.count, memory)
         if self.is_linked:
             self._link_trees()
         else:
-            self._launch("list_edges_of_forest", self.by_span, *graph, key_range, memory)
+            self._launch("list_edges_of_forest", self.by_span, graph, arcs, keys, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
-            targets = self.count, self.arcs, self.ends[1]
-            self._launch("guess_giant_of_forest", (1, GUESSERS), *targets, memory)
+            grid = 1, GUESSERS
+            self._launch("guess_giant_of_forest", grid, self.count, arcs, self.ends[1], memory)
             by_stretch = self.gpu.grid(self.count, OUTSIDE_THREADS, SEEN_AT_ONCE)
-            self._launch("list_edges_outside", by_stretch, *graph, memory)
-            self._launch("list_edges_of_hubs", self.by_span, *graph, memory)
+            self._launch("list_edges_outside", by_stretch, graph, arcs, keys, memory)
+            self._launch("list_edges_of_hubs", self.by_span, graph, arcs, keys, memory)
         most = self.gpu.blocks_together(SETTLING_THREADS, 1)
-        grid = max(1, min(-(-self.arcs // SETTLING_THREADS), most)), SETTLING_THREADS
-        launch(self.gpu.together(self.kernels["settle_edges"]), grid, self.arcs, self.keys, memory)
+        grid = max(1, min(-(-arcs // SETTLING_THREADS), most)), SETTLING_THREADS
+        launch(self.gpu.together(self.kernels["settle_edges"]), grid, arcs, keys, memory)
 
     def _link_trees(self) -> None:
         """Link trees by all edges; those that take long are listed."""
-        keys, ways = self.keys, (self.far, MOST_STEPS, self.memory.struct)
+        graph, keys, far, memory = self.graph, self.keys, self.far, self.memory.struct
         if self.is_symmetric:
             grid = max(1, -(-self.count // (ROWS_OF_THREAD * THREADS))), THREADS
-            self._launch("link_short_rows", grid, self.graph, keys, *ways)
-        arcs = self.graph, self.arcs, keys, int(self.is_symmetric)
-        self._launch("link_edges", self.by_span, *arcs, *ways)
+            self._launch("link_short_rows", grid, graph, keys, far, MOST_STEPS, memory)
+        once, grid = int(self.is_symmetric), self.by_span
+        self._launch("link_edges", grid, graph, self.arcs, keys, once, far, MOST_STEPS, memory)
 
 
 def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, Any, Any]:
@@ -312,7 +311,7 @@ def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, An
     if weights is None:
         return NUMBERS[number], ARC_NUMBERS.pack({}), ()
     if weights.bits.dtype == KEY_TYPES[0] and arcs <= INT32_MAX:
-        packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=weights.struct())
+        packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=_packed(weights.order, BITS))
         return PACKED, packed, (weights.bits,)
     order = _order_of(xp, weights)
     rank = xp.empty(arcs, number)

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, WARP, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.graph import GraphArrays
 
 FILE = "cuda/graph/ecl.cuh"
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
@@ -46,8 +47,8 @@ ARCS = Templates(
 
 def fill_roots(
     gpu: Gpu,
-    graph: Any,
-    roots: Any,
+    graph: GraphArrays,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     init: int = 3,
@@ -65,7 +66,7 @@ def fill_roots(
     vertices = gpu.grid(count)
     variant = init, jump, finish, tally is not None
     if graph.csr is None:
-        src, dst = graph.arcs
+        src, dst = graph.lists
         kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
         start, start_arcs, unite, flatten = kernels
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
@@ -102,7 +103,7 @@ class Paths(NamedTuple):
     walked: int
 
 
-def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> Paths:
+def count_paths(gpu: Gpu, graph: GraphArrays, init: int = 3, jump: int = 4) -> Paths:
     """Count the paths that are walked while arcs of a graph on this GPU are gone through."""
     tally = gpu.xp.zeros(len(Paths._fields), COUNT)
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])

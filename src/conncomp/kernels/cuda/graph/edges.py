@@ -17,6 +17,7 @@ from conncomp.kernels.cuda.launcher import (
     first_entry,
     launch,
 )
+from conncomp.kernels.graph import Ends, GraphArrays, Indices
 
 FILE = "cuda/graph/edges.cuh"
 FROM_ROWS = Templates(FILE, "list_edges", symmetric=(False, True), indices="pointer vertex")
@@ -25,22 +26,22 @@ CHECK = Templates(FILE, "check_pointers<{pointer}>", "check_indices", indices="p
 SPAN = 4096
 
 
-def memory_for_edges(graph: Any) -> tuple[tuple[int, DType], ...]:
+def memory_for_edges(graph: GraphArrays) -> tuple[tuple[int, DType], ...]:
     """Return what `list_edges` wants to be taken from a workspace: three arrays."""
     ends = graph.num_arcs if graph.arcs is None else 0, vertex_dtype(graph)
     return ends, ends, (1, COUNT)
 
 
-def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[Any, Any]:
+def list_edges(gpu: Gpu, graph: GraphArrays, src: Indices, dst: Indices, edges: Indices) -> Ends:
     """Return the ends of the edges of a graph, and put their number in `edges`.
 
     They are its list of arcs, or else made of its rows in the memory of `memory_for_edges`, which
     may be longer: without loops, and once if edges are known to be listed from both ends.
     """
     if graph.arcs is not None:
-        edges.fill(len(graph.arcs[0]))
-        return graph.arcs  # type: ignore[no-any-return]
-    indptr, indices = graph.csr
+        edges.fill(graph.num_arcs)
+        return graph.arcs
+    indptr, indices = graph.rows()
     kernel = FROM_ROWS.one(gpu, bool(graph.symmetric), indptr.dtype, indices.dtype)
     edges.fill(0)
     grid = gpu.grid(len(indices), each=SPAN // THREADS)
@@ -48,14 +49,14 @@ def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[An
     return src, dst
 
 
-def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
+def rows_from_both_ends(gpu: Gpu, graph: GraphArrays) -> Ends:
     """Return `indptr` and `indices` that list every arc from both ends.
 
     Where the graph has none, they are made, which allocates and waits. A list of arcs is taken not
     to be symmetric unless that is known.
     """
     if graph.symmetric if graph.csr is None else graph.is_symmetric():
-        return graph.rows()  # type: ignore[no-any-return]
+        return graph.rows()
     xp = gpu.xp
     src, dst, edges = (xp.empty(*part) for part in memory_for_edges(graph))
     src, dst = list_edges(gpu, graph, src, dst, edges)
@@ -65,28 +66,27 @@ def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
     return rows_of_arcs(xp, *arcs, graph.num_vertices)
 
 
-def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, Any]:
+def rows_of_arcs(xp: Any, src: Indices, dst: Indices, num_vertices: int) -> Ends:
     """Return a list of arcs as `indptr` and `indices`; `xp` is the library of the arrays."""
     order = xp.argsort(src)
     indptr = xp.searchsorted(src[order], xp.arange(num_vertices + 1, dtype=src.dtype))
     return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
 
 
-def vertex_dtype(graph: Any) -> DType:
+def vertex_dtype(graph: GraphArrays) -> DType:
     """Return the type of the ends of a graph's arcs."""
-    ends = graph.arcs if graph.csr is None else graph.csr
-    return ends[1].dtype  # type: ignore[no-any-return]
+    return (graph.csr or graph.lists)[1].dtype
 
 
-def memory_for_sources(graph: Any) -> tuple[int, DType]:
+def memory_for_sources(graph: GraphArrays) -> tuple[int, DType]:
     """Return what `list_arcs` wants to be taken from a workspace."""
     return 0 if graph.csr is None else graph.num_arcs, vertex_dtype(graph)
 
 
-def list_arcs(gpu: Gpu, graph: Any, sources: Any) -> tuple[Any, Any]:
+def list_arcs(gpu: Gpu, graph: GraphArrays, sources: Indices) -> Ends:
     """Return the sources of all arcs, in `sources` if these are rows, and the targets, in order."""
     if graph.csr is None:
-        return graph.arcs  # type: ignore[no-any-return]
+        return graph.lists
     indptr, targets = graph.csr
     kernel = ARCS.one(gpu, indptr.dtype, targets.dtype)
     grid = gpu.grid(len(targets), each=SPAN // THREADS)
@@ -101,7 +101,7 @@ class GraphCheck(NamedTuple):
     symmetric: bool
 
 
-def check_rows(gpu: Gpu, indptr: Any, indices: Any) -> GraphCheck:
+def check_rows(gpu: Gpu, indptr: Indices, indices: Indices) -> GraphCheck:
     """Check that `indptr` and `indices`, on the GPU, are a graph; waits for the result."""
     pointers, arcs = CHECK.load(gpu, indptr.dtype, indices.dtype)
     check = gpu.xp.array([0, -1, 0, 0], np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ VERTICES_AT_ONCE = 4
 # Paths differ in length: blocks that are done make room for others, so many times at the most.
 ROUNDS = 32
 WORDS = np.dtype(np.uint32)
+# The arguments that hold vertices, by the numbers that kernels know them by.
+ARGUMENTS = ("src", "dst", "u", "v", "vertices")
 # Of the struct Refusal: its first fields, and how many calls follow.
 REFUSAL, REMAINDERS = ("call", "argument", "place", "value"), 64
 
@@ -40,6 +43,7 @@ class GrowingForest:
         self.components = gpu.xp.full(1, vertices, COUNT)
         self.refusal = gpu.xp.zeros(len(REFUSAL) + REMAINDERS, COUNT)
         self.deep = gpu.xp.zeros(1, COUNT)
+        self._calls = count(1)
 
     def grow(self, gpu: Gpu, vertices: int) -> None:
         """Add vertices, each a component, until there are so many."""
@@ -49,22 +53,20 @@ class GrowingForest:
             self.parent = gpu.xp.concatenate([self.parent, more])
             self.components += vertices - known
 
-    def unite(
-        self, gpu: Gpu, call: int, argument: int, src: Any, dst: Any, workspace: Workspace
-    ) -> Any:
+    def unite(self, gpu: Gpu, src: Any, dst: Any, workspace: Workspace) -> Any:
         """Unite the ends of edges, unless one is no vertex: then nothing is united.
 
-        No other call has the number `call`, from 1 on; in a refusal `argument` is `src`, and the
-        next one `dst`. Return uint32 in `workspace`: a bit for each edge, the lowest first, of
-        whether it has united two trees.
+        Return uint32 in `workspace`: a bit for each edge, the lowest first, of whether it has
+        united two trees.
         """
-        edges, vertices = len(src), len(self.parent)
+        edges, vertices, call = len(src), len(self.parent), next(self._calls)
         (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
         if edges == 0:
             return united
         check, unite, *_ = self._load(gpu, src)
         grid = gpu.grid(edges, each=VERTICES_AT_ONCE)
-        launch(check, grid, edges, vertices, call, argument, src, dst, self.refusal)
+        first = ARGUMENTS.index("src")  # and `dst` follows
+        launch(check, grid, edges, vertices, call, first, src, dst, self.refusal)
         if vertices == 0:
             return united
         batch = edges, vertices, call, src, dst, self.parent, self.refusal, united
@@ -73,27 +75,27 @@ class GrowingForest:
         return united
 
     def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
-        """Shorten long paths of the edges whose bit in `united` is set; see `unite`."""
+        """Shorten long paths, as a call, of the edges whose bit in `united` is set."""
         _, _, probe, shorten, *_ = self._load(gpu, src)
         batch = len(src), len(self.parent), call, src, dst, self.parent, self.refusal, united
         for kernel in (probe, shorten):
             launch(kernel, _grid(gpu, len(src)), *batch, self.deep)
 
-    def compare_roots(
-        self, gpu: Gpu, call: int, argument: int, u: Any, v: Any, connected: Any
-    ) -> None:
-        """Fill `connected` with whether ``u[i]`` and ``v[i]`` are; for the others see `unite`."""
+    def compare_roots(self, gpu: Gpu, u: Any, v: Any, connected: Any) -> None:
+        """Fill `connected` with whether ``u[i]`` and ``v[i]`` are."""
         if len(u):
             *_, compare, _, _, _ = self._load(gpu, u)
-            ends = len(u), len(self.parent), call, argument, u, v
+            ends = len(u), len(self.parent), next(self._calls), ARGUMENTS.index("u"), u, v
             launch(compare, _grid(gpu, len(u)), *ends, self.parent, connected, self.refusal)
 
-    def list_roots(self, gpu: Gpu, call: int, argument: int, wanted: Any, roots: Any) -> None:
-        """Fill `roots`, of the dtype of the parents, with the roots of `wanted`; see `unite`."""
-        if len(wanted):
-            *_, find, _, _ = self._load(gpu, wanted)
-            vertices = len(wanted), len(self.parent), call, argument, wanted
-            launch(find, _grid(gpu, len(wanted)), *vertices, self.parent, roots, self.refusal)
+    def list_roots(self, gpu: Gpu, vertices: Any, roots: Any) -> None:
+        """Fill `roots`, of the dtype of the parents, with the roots of `vertices`."""
+        number = len(vertices)
+        if number:
+            *_, find, _, _ = self._load(gpu, vertices)
+            call, argument = next(self._calls), ARGUMENTS.index("vertices")
+            wanted = number, len(self.parent), call, argument, vertices
+            launch(find, _grid(gpu, number), *wanted, self.parent, roots, self.refusal)
 
     def copy_roots(self, gpu: Gpu, labels: Any) -> None:
         """Fill `labels`, of int32 or int64, with the root of every vertex."""

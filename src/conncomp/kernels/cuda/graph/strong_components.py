@@ -10,9 +10,18 @@ import numpy as np
 
 from conncomp.kernels.cuda.graph import blocked_afforest, edges
 from conncomp.kernels.cuda.graph.edges import list_arcs, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, WARP, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    WARP,
+    DeviceArray,
+    Gpu,
+    Templates,
+    first_entry,
+    launch,
+)
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
+from conncomp.kernels.graph import Ends, GraphArrays, Indices
 
 FILE, FILE_OF_PIVOT = "cuda/graph/strong_components.cuh", "cuda/graph/pivot.cuh"
 KERNELS = Templates(FILE, "strong_components", indices="vertex index")
@@ -25,8 +34,9 @@ STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 
 ARCS = Struct("ArcList<const int32_t>", "sources targets", ("count", COUNT))
-_LIMITS = "least_hub long_arc least_chained most_of_chains most_ends"
-LIMITS = Struct("SampleLimits", (_LIMITS, COUNT))
+LIMITS = Struct(
+    "SampleLimits", ("least_hub long_arc least_chained most_of_chains most_ends", COUNT)
+)
 _LISTS = "spare_sources", "spare_targets", "next_sources", "next_targets"
 MEMORY = Struct(
     "StrongMemory<int32_t>",
@@ -50,7 +60,7 @@ MOST_ENDS = 64
 CUT_ARCS, CONTRACT_CHAINS = 1, 2
 
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_roots(gpu: Gpu, graph: GraphArrays, roots: DeviceArray, workspace: Workspace) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's strong component; return how many."""
     if graph.symmetric:
         return blocked_afforest.fill_roots(gpu, graph, roots, workspace)
@@ -82,7 +92,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     return components
 
 
-def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) -> Any:
+def _begin(gpu: Gpu, graph: GraphArrays, memory: PlacedStruct, grid: tuple[int, int]) -> Any:
     """Choose a pivot, and launch the kernels that a sample asks for; return ``ArcList``."""
     vertices, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     indptr = None if graph.csr is None else graph.csr[0]
@@ -92,9 +102,15 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
     choose = PIVOT.one(gpu, pointer, vertex)
     sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
-    longest = _least_hub(vertices, arcs), _long_arc(vertices)
-    values = *longest, LEAST_CHAINED, int(CHAIN_DEGREE * vertices), MOST_ENDS
-    limits = LIMITS.pack(dict(zip(_LIMITS.split(), values, strict=True)))
+    limits = LIMITS.pack(
+        {
+            "least_hub": _least_hub(vertices, arcs),
+            "long_arc": _long_arc(vertices),
+            "least_chained": LEAST_CHAINED,
+            "most_of_chains": int(CHAIN_DEGREE * vertices),
+            "most_ends": MOST_ENDS,
+        }
+    )
     state, components = memory["state"], memory["components"]
     launch(choose, (1, THREADS), vertices, listed, indptr, limits, state, components)
     steps = _first_steps(gpu, graph, state)
@@ -107,10 +123,10 @@ def _begin(gpu: Gpu, graph: Any, memory: PlacedStruct, grid: tuple[int, int]) ->
 
 
 # What choose_pivot has found to do first in a graph.
-_steps_of_graphs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_steps_of_graphs: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()
 
 
-def _first_steps(gpu: Gpu, graph: Any, state: Any) -> int:
+def _first_steps(gpu: Gpu, graph: GraphArrays, state: Any) -> int:
     """Return which kernels are launched first: the sum of their numbers.
 
     They look themselves whether they have anything to do, but to ask the GPU once for each graph
@@ -133,3 +149,15 @@ def _least_hub(vertices: int, arcs: int) -> int:
 def _long_arc(vertices: int) -> int:
     """Return how far an arc leads over others where few of these would leave no cut."""
     return vertices // PARTS + 1
+
+
+def condense(xp: Any, graph: GraphArrays, labels: Indices, count: int) -> Ends:
+    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
+
+    `labels` are consecutive.
+    """
+    src, dst = (labels[ends] for ends in graph.ends())
+    between = src != dst
+    keys = xp.unique(src[between].astype(np.int64) * count + dst[between])
+    starts = xp.arange(count + 1, dtype=np.int64) * count
+    return xp.searchsorted(keys, starts), (keys % max(count, 1)).astype(labels.dtype)

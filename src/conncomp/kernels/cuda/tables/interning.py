@@ -47,7 +47,7 @@ class IdNumbers:
 
     @property
     def size(self) -> int:
-        """How many distinct ids there are."""
+        """The number of distinct ids."""
         return len(self.ids)
 
     def batch_rows(self) -> int:

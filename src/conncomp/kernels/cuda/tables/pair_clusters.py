@@ -8,7 +8,6 @@ united something at the higher one, so most pairs meet one forest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -29,18 +28,18 @@ class GpuClusters:
     """
 
     on_gpu = True
+    words = 1
 
     def __init__(self, gpu: Gpu, thresholds: list[float]) -> None:
         self._gpu, self._thresholds = gpu, thresholds
         self._numbers = IdNumbers(gpu)
         self._forests = [GrowingForest(gpu, 0, NUMBERS) for _ in thresholds]
-        self._calls = count(1)
         self._workspace = Workspace()
         self._torn = False  # whether pairs may be in some of the forests that they belong to only
 
     @property
     def size(self) -> int:
-        """How many distinct ids there are."""
+        """The number of distinct ids."""
         return self._numbers.size
 
     def all_keys(self) -> tuple[Any]:
@@ -122,7 +121,7 @@ class GpuClusters:
         forest = self._forests[level]
         forest.grow(self._gpu, self.size)
         with self._workspace as memory:
-            return forest.unite(self._gpu, next(self._calls), 0, u, v, memory)
+            return forest.unite(self._gpu, u, v, memory)
 
     def _mend(self) -> None:
         """Unite in each forest what is connected in that of the next higher threshold."""

@@ -1,0 +1,100 @@
+"""Components of graphs on the CPU: drives ``afforest.h``, ``tarjan.h`` and the papers' algorithms.
+
+``fill_...(graph, labels, consecutive, **options)`` writes the label of every vertex, with no other
+writer, and returns the number of components.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from conncomp._core import native
+from conncomp.kernels.graph import Ends, GraphArrays, Indices
+
+# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
+# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
+ARCS_FOR_ROWS = 1 << 16
+CALLS_FOR_ROWS = 16
+
+_calls: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()  # that labelled a long list
+
+
+def fill_by_afforest(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+    """Label weak components, by rows if they are there or pay."""
+    if graph.csr is None and graph.num_arcs >= ARCS_FOR_ROWS and _rows_pay(graph):
+        graph.rows()
+        graph.is_mirrored()
+    if graph.csr is None:
+        return int(native.components_of_arcs(*graph.lists, consecutive, labels))
+    return int(native.components_of_csr(*graph.csr, bool(graph.symmetric), consecutive, labels))
+
+
+def _rows_pay(graph: GraphArrays) -> bool:
+    """Count the calls; tell whether rows cost nothing, or spare more from now on than they take."""
+    calls = _calls[graph] = _calls.get(graph, 0) + 1
+    if calls == 2:
+        return graph.has_sorted_sources()
+    return calls == CALLS_FOR_ROWS and _are_near_and_mirrored(*graph.lists, graph.num_vertices)
+
+
+def _are_near_and_mirrored(src: Indices, dst: Indices, num_vertices: int) -> bool:
+    """Whether a sample has near ends, and opposites next to arcs or half a list after them."""
+    arcs = np.arange(64) * (len(src) // 256) * 2
+    near = np.abs(src[arcs] - dst[arcs]) < num_vertices / 256
+    return bool(near.mean() > 0.75) and any(
+        np.array_equal(src[arcs], dst[arcs + distance])
+        and np.array_equal(dst[arcs], src[arcs + distance])
+        for distance in (len(src) // 2, 1)
+    )
+
+
+def fill_by_ecl(
+    graph: GraphArrays,
+    labels: Indices,
+    consecutive: bool,
+    *,
+    init: int = 3,
+    jump: int = 4,
+    finish: int = 3,
+) -> int:
+    """Label weak components by union-find; the options are those of the algorithm on a GPU."""
+    variant = init, jump, finish
+    if graph.csr is None:
+        return int(native.ecl_of_arcs(*graph.lists, *variant, consecutive, labels))
+    return int(native.ecl_of_csr(*graph.csr, bool(graph.symmetric), *variant, consecutive, labels))
+
+
+def fill_by_bfs(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+    """Label weak components by breadth-first searches."""
+    return int(native.bfs_of_csr(*graph.rows(), graph.is_mirrored(), consecutive, labels))
+
+
+def fill_by_recolouring(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+    """Label weak components by least labels of neighbours, until nothing changes."""
+    return int(native.recolouring_of_csr(*graph.rows(), graph.is_mirrored(), consecutive, labels))
+
+
+def fill_strong(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+    """Label strong components by Tarjan's algorithm, after parallel sweeps where these pay."""
+    return int(native.strong_of_csr(*graph.rows(), True, consecutive, labels))
+
+
+def fill_by_tarjan(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+    """Label strong components by Tarjan's algorithm alone."""
+    return int(native.strong_of_csr(*graph.rows(), False, consecutive, labels))
+
+
+def fill_topologically(graph: GraphArrays, labels: Indices) -> int:
+    """Label strong components so that arcs never lead to larger labels."""
+    return int(native.topological_of_csr(*graph.rows(), labels))
+
+
+def condense(graph: GraphArrays, labels: Indices, count: int) -> Ends:
+    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
+
+    Nobody else may write to `labels`, which are consecutive.
+    """
+    indptr, indices = native.condensation_of_csr(*graph.rows(), labels, count)
+    return indptr, indices
