@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.launcher import COUNT, TELLING, DType, Gpu
-from conncomp.kernels.cuda.workspace import Ahead, OwnWorkspaces, Workspace, record, stream_key
+from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu
+from conncomp.kernels.cuda.recordings import TELLING, Ahead, record, stream_key
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 
 class CuPyArrays:
@@ -168,7 +169,6 @@ class RecordedFill:
     ) -> None:
         self._library, labels = library, arrays[-1]
         self._labels_nbytes, self._reads = labels.nbytes, reads
-        self._stream = gpu.current_stream()
         self._shape, self._dtype, self._device = labels.shape, labels.dtype, labels.device.id
         example = in_library(labels, library.name)
         self._labels_kind = type(example), library.layout(example, self._device)
@@ -182,9 +182,7 @@ class RecordedFill:
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
             self.first = (
-                self._recording.read(self._stream, self._counts_address)
-                if self._is_told
-                else self._numbers()
+                self._recording.read(self._counts_address) if self._is_told else self._numbers()
             )
 
     def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
@@ -200,7 +198,7 @@ class RecordedFill:
                 if out is None:
                     new = self._new if ahead is None else ahead.take
                     labels = new(self._shape, self._dtype)
-                self._recording.run(self._stream, (*others, self._library.address(labels)))
+                self._recording.run((*others, self._library.address(labels)))
                 if out is None and ahead is not None:
                     last, workspace.ahead = workspace.ahead, ahead
                     if last is not None and last is not ahead:
@@ -213,13 +211,13 @@ class RecordedFill:
     def _numbers(self) -> Any:
         """Return the numbers of components as `Counted` says: an int, an int64 array or None."""
         if self._is_told:
-            return self._recording.answer(self._stream)
+            return self._recording.answer()
         if not self._is_copied:
             return None if self._left is None else self._left[...]  # an array of its own
         # A copy, which the GPU makes after the launches.
         copy = self._new(self.counts.shape, COUNT)
         address, count = self._library.address(copy), self.counts.nbytes
-        self._recording.copy(self._stream, address, self._counts_address, count)
+        self._recording.copy(address, self._counts_address, count)
         return copy
 
     def takes(self, out: Any, given: Any = None) -> bool:

@@ -36,7 +36,7 @@ def kept(graph):
     return {
         k: v
         for held in repeated._workspaces.held(0).values()
-        for k, v in repeated._kinds(held, graph._parts).items()
+        for k, v in held.of_graphs.get(graph._parts, {}).items()
     }
 
 
@@ -254,7 +254,7 @@ def test_calls_on_a_stream_of_each_thread_are_recorded_by_thread(cupy, monkeypat
         for _ in range(3):
             check(on_gpu, graph)
         (own,) = repeated._workspaces.held(PER_THREAD).values()
-        return [*own.calls[repeated._GRAPHS][on_gpu._parts]]
+        return [*own.of_graphs[on_gpu._parts]]
 
     with ThreadPoolExecutor(1) as pool:
         assert len({*kinds(), *pool.submit(kinds).result()}) == 2
@@ -281,7 +281,7 @@ def test_launches_go_with_their_graph(cupy):
     check(on_gpu, graph)
     gc.collect()
     (workspace,) = repeated._workspaces.held(0).values()
-    graphs = workspace.calls[repeated._GRAPHS]
+    graphs = workspace.of_graphs
     assert len(graphs) == 1
     assert pickle.loads(pickle.dumps(graph)).num_arcs == graph.num_arcs
     del on_gpu

@@ -17,7 +17,8 @@ from conncomp.grid.array import array_of, read_array
 from conncomp.grid.question import Numbering
 from conncomp.grid.repeated import record_fill
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.workspace import Workspace, stream_key
+from conncomp.kernels.cuda.recordings import stream_key
+from conncomp.kernels.cuda.workspace import Workspace
 
 
 class Labeller:

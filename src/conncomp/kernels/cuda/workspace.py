@@ -1,17 +1,18 @@
-"""Device memory that drivers take and callers keep, and the launches recorded with it."""
+"""Device memory that drivers take and callers keep."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from threading import RLock, local
 from types import MappingProxyType
 from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD, Field, Gpu, Recording, recorded_launches
+from conncomp.kernels.cuda.launcher import PER_THREAD
+from conncomp.kernels.cuda.recordings import Ahead, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
@@ -20,96 +21,6 @@ Fields = Mapping[str, Part | int | None]  # of a struct: a part to point to, nul
 Place = tuple[Any, int]  # an array of bytes (uint8), and an offset in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
-
-
-class _Thread(local):
-    """A thread's number, which no other thread of the process has or had."""
-
-    def __init__(self) -> None:
-        self.number = next(_threads)
-
-
-_threads = itertools.count()
-_thread = _Thread()
-
-
-def stream_key(stream: int) -> Hashable:
-    """Return a key of a stream: each thread's default stream has the handle `PER_THREAD`."""
-    return ("thread", _thread.number) if stream == PER_THREAD else stream
-
-
-def record(
-    gpu: Gpu, launches: Any, variable: tuple[Any, ...], needed: Any = (), tells: bool = False
-) -> Recording:
-    """Call `launches()`, and return the recording of its launches.
-
-    Only `variable` arguments may differ from call to call: see `Gpu.recording_of`. The recording
-    keeps the other arrays, and those `needed` besides. If it `tells`, its `answer` is the number
-    that `launches` returned, int64 on the GPU.
-    """
-    with recorded_launches() as made:
-        returned = launches()
-    recording = gpu.recording_of(made, variable, returned if tells else None)
-    return recording._replace(memory=(recording.memory, needed), returned=returned)
-
-
-class Ahead:
-    """Arrays for the next call, as the last call took them, allocated while the GPU works."""
-
-    def __init__(self, new: Callable[[Any, Any], Any]) -> None:
-        self._new = new  # by shape and dtype
-        self._asked: list[tuple[Any, Any]] = []
-        self._arrays: dict[tuple[Any, Any], list[Any]] = {}
-
-    def take(self, shape: Any, dtype: Any) -> Any:
-        """Return an uninitialised array."""
-        kind = shape, dtype
-        self._asked.append(kind)
-        try:  # in one step, as a signal's handler may take arrays between two
-            array = self._arrays[kind].pop()
-        except LookupError:
-            array = None
-        return self._new(shape, dtype) if array is None else array
-
-    def allocate(self) -> None:
-        """Allocate an array for each that was taken since the last time."""
-        asked, self._asked, self._arrays = self._asked, [], {}
-        try:
-            for kind in asked:
-                self._arrays.setdefault(kind, []).append(self._new(*kind))
-        except (MemoryError, RuntimeError):  # the next call may need less
-            self.forget()
-
-    def forget(self) -> None:
-        """Free the arrays that no call has taken."""
-        self._arrays = {}
-
-
-class Recordings(dict[Hashable, Recording]):
-    """Recorded launches on a stream, by the kind of a call, and arrays for the next call.
-
-    Whoever owns the memory that the launches use owns them.
-    """
-
-    def __init__(self, gpu: Gpu, stream: int) -> None:
-        self._gpu, self._stream = gpu, stream
-        self.ahead = Ahead(gpu.xp.ndarray)
-
-    def launch(
-        self, kind: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
-    ) -> Recording:
-        """Call `launches()`, or replay its launches in the first call of a kind: see `record`."""
-        known = self.get(kind)
-        if known is None:
-            known = self[kind] = record(self._gpu, launches, variable, needed)
-            return known
-        address = self._gpu.address
-        values = [
-            0 if given is None else given.value if type(given) is Field else address(given)
-            for given in variable
-        ]
-        known.run(self._stream, tuple(values))
-        return known
 
 
 def _current_stream(gpu: Any) -> Hashable:
@@ -133,15 +44,18 @@ class Workspace:
     0
     """
 
-    # What calls with this memory keep for later ones, by kind; cleared when the memory moves.
+    # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared when
+    # the memory moves.
     calls: dict[Hashable, Any]
+    of_graphs: WeakKeyDictionary[Any, Recordings]
     # Labels that the last replay has allocated for the next call.
     ahead: Ahead | None
     # The thread that replays launches: a signal's handler in it must not replay, too.
     caller: int | None
 
     def __init__(self) -> None:
-        self.calls, self.ahead, self.caller = {}, None, None
+        self.calls, self.of_graphs = {}, WeakKeyDictionary()
+        self.ahead, self.caller = None, None
         self._memory: dict[Hashable, Any] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
@@ -213,7 +127,8 @@ class Workspace:
         memory = self._memory.get(stream)
         if memory is None or end > memory.nbytes:
             del memory
-            self.calls.clear()
+            for calls in (self.calls, *self.of_graphs.values()):
+                calls.clear()
             self._memory.pop(stream, None)  # freed before more is allocated
             for kept in (self._views, self._structs):
                 for key in [key for key in kept if key[0] == stream]:

@@ -6,7 +6,7 @@ Others are in ``kernels/cuda/models``; these find clusters as `conncomp.label` d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -42,7 +42,8 @@ from conncomp.kernels.cuda.models.spin_batches import SpinBatches
 from conncomp.kernels.cuda.models.spin_sweeps import SpinSweeps
 from conncomp.kernels.cuda.models.vector_spins import VectorSpins
 from conncomp.kernels.cuda.papers.few_cluster import ACTIVATION, SITE_BONDS, WaveFronts
-from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
+from conncomp.kernels.cuda.recordings import Field, Recordings, stream_key
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import bonds_of_axes
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -101,7 +102,7 @@ class WordEngine(GpuSpins):
             workspace = Workspace() if self._clusters is None else self._clusters.workspace
             self._tiles = spin_tiles.TileClusters(self.replicas, workspace)
         self._memory: defaultdict[str, Workspace] = defaultdict(Workspace)  # by what is in there
-        self._recordings: dict[Hashable, Recordings] = {}  # by stream
+        self._recordings = Recordings(gpu)
         self._compiled: set[tuple[bool, ...]] = set()  # kinds of updates
         self._check_memory()
         check = self._algorithm.check
@@ -120,16 +121,14 @@ class WordEngine(GpuSpins):
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         chosen, record, clusters, wrapping, _ = flips
-        stream, given = self.gpu.current_stream(), (words, new, number, strengths, flips)
+        given = words, new, number, strengths, flips
         if not self._repeats or launcher.are_watched() or chosen is not None or wrapping:
             self._update(*given)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
-        recordings, kind = self._recordings.get(stream_key(stream)), (record is None, clusters)
-        if recordings is None:
-            recordings = self._recordings[stream_key(stream)] = Recordings(self.gpu, stream)
-        variable = words, new, strengths, launcher.Field("step", number), record
-        recordings.launch(kind, variable, lambda: self._update(*given))
+        kind = stream_key(self.gpu.current_stream()), record is None, clusters
+        variable = words, new, strengths, Field("step", number), record
+        self._recordings.launch(kind, variable, lambda: self._update(*given))
 
     def _update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
         chosen, record, clusters, wrapping, _ = flips

@@ -30,13 +30,13 @@ from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
     Gpu,
-    Recording,
     Templates,
     are_watched,
     launch,
 )
+from conncomp.kernels.cuda.recordings import Recording, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
@@ -140,7 +140,7 @@ class RecordedRuns:
         self, gpu: Gpu, labels: Any, batch_axes: int, background: int, lowest: int
     ) -> None:
         batch, self._shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
-        self._gpu, self._stream, self.elements = gpu, gpu.current_stream(), labels.size
+        self._gpu, self.elements = gpu, labels.size
         self._background, self._lowest, self._batched = background, lowest, bool(batch)
         self._batch_axes = batch_axes
         self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
@@ -167,7 +167,7 @@ class RecordedRuns:
         self._adding: TileSums | None = None  # started in this call
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
-        self._calls = Recordings(gpu, self._stream)
+        self._calls = Recordings(gpu)
         self._known: list[int] = []  # components and runs of the last call
 
     def start(self, labels: Any, sums: Sums | None = None) -> None:
@@ -208,7 +208,7 @@ class RecordedRuns:
             self.start(labels)  # find runs instead
         assert self._recording is not None
         self._calls.ahead.allocate()
-        *known, rows = self._recording.read_all(self._stream, self._state, runs.STATE_WORDS)
+        *known, rows = self._recording.read_all(self._state, runs.STATE_WORDS)
         if known != self._known:
             self._calls.ahead.forget()  # of other lengths
         self._known = known
@@ -242,7 +242,7 @@ class RecordedRuns:
             made = self._columns_of(presumed, moments)
         except MemoryError:  # this call may need less
             presumed = []
-        *known, _ = counting.read_all(self._stream, self._state, runs.STATE_WORDS)
+        *known, _ = counting.read_all(self._state, runs.STATE_WORDS)
         self._known = known
         if known[0] <= 0:
             return None
@@ -250,8 +250,8 @@ class RecordedRuns:
             made = self._columns_of(known, moments)
         entries, table, columns = made
         address = self._gpu.address
-        listing.run(self._stream, (address(entries), address(self._copy)))
-        measuring.run(self._stream, tuple(map(address, (entries, table, *columns))))
+        listing.run((address(entries), address(self._copy)))
+        measuring.run(tuple(map(address, (entries, table, *columns))))
         return columns
 
     def _columns_of(self, known: list[int], moments: bool) -> tuple[Any, Any, Shapes]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Templates, launch
+from conncomp.kernels.cuda.recordings import Recordings
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Recordings
 
 FILE = "cuda/components/runs.cuh"
 ROWS = Templates(FILE, "begin_runs", "count_present", "list_present")

@@ -14,9 +14,9 @@ from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Field, Gpu, Templates, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, ctype, launch
+from conncomp.kernels.cuda.recordings import Field, Recordings
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Recordings
 
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.components.runs import ComponentRuns
@@ -80,7 +80,6 @@ class TileSums:
         self, gpu: Gpu, labels: Any, allowed: tuple[int, int], runs: np.void, rows: int, image: Any
     ) -> None:
         self._gpu, self._shape, self._runs = gpu, labels.shape, runs
-        self._stream = gpu.current_stream()
         self._background, self._lowest = allowed
         self.rows, is_real = 1 << rows.bit_length(), image is not None
         words = ROW_WORDS[labels.ndim][is_real]
@@ -98,7 +97,7 @@ class TileSums:
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
         self._is_clear = True
-        self.calls = Recordings(gpu, self._stream)
+        self.calls = Recordings(gpu)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady, self.is_told = (0, 0), False, False
 
@@ -139,7 +138,7 @@ class TileSums:
                 rows = told >> COMPONENT_BITS & (1 << ROW_BITS) - 1
                 break
         else:
-            _, components, rows = self._launched.read_all(self._stream, state, STATE_WORDS)
+            _, components, rows = self._launched.read_all(state, STATE_WORDS)
         self.is_steady, self.is_told = components > 0 and components == self.counted[0], True
         self.counted = components, rows
         return self.counted
