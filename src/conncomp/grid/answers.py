@@ -1,4 +1,10 @@
-"""How a question is answered: the labels of an array."""
+"""How a question about an array is answered.
+
+    Question  ->  algorithm, of the table  ->  fill labels  ->  numbers of components
+
+`run_algorithm` goes this way; what is around it allocates labels, and moves them where the caller's
+array lies.
+"""
 
 from __future__ import annotations
 
@@ -85,14 +91,18 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
 
 
 def run_algorithm(
-    question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, workspace: Any = None
+    question: Question,
+    problem: Array | Image,
+    labels: Any,
+    gpu: Gpu | None = None,
+    workspace: Workspace | None = None,
 ) -> Any:
     """Fill the labels of an `Array` (CPU) or `Image` (GPU); return what `Algorithm.fill` does."""
-    engine, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
-    if engine.check is not None:
-        engine.check(problem, **options)
+    algorithm, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
+    if algorithm.check is not None:
+        algorithm.check(problem, **options)
     task = Task(gpu, labels, workspace, question.consecutive, question.counted)
-    return engine.fill(problem, task, **options)
+    return algorithm.fill(problem, task, **options)
 
 
 def fill_on_gpu(

@@ -34,7 +34,7 @@ from conncomp._cuda_arrays import (
 )
 from conncomp.grid.answers import Answer, answer, fill_array, fill_on_gpu
 from conncomp.grid.array import Array
-from conncomp.grid.runs import described
+from conncomp.grid.on_cpu import NativeImage
 from conncomp.kernels.cuda.launcher import are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
@@ -113,14 +113,14 @@ def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels
     """
     values, question = array.values, array.question
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
-        _, rule, grid, _ = described(array)
-        layout = values.shape, values.strides, question.batch_axes
-        known = native.ImageKind(rule, grid, question.consecutive, *layout)
+        image, batch_axes = NativeImage(array), question.batch_axes
+        consecutive, shape, strides = question.consecutive, values.shape, values.strides
+        known = native.ImageKind(image.rule, image.grid, consecutive, shape, strides, batch_axes)
         num = known.label(values, labels)
         if num is not None:
-            shape = array.batch_shape if question.counted else None
-            _keep(_on_cpu, kind, (known, shape), MOST_ON_CPU)
-            return num.reshape(shape) if shape else num
+            batch_shape = array.batch_shape if question.counted else None
+            _keep(_on_cpu, kind, (known, batch_shape), MOST_ON_CPU)
+            return num.reshape(batch_shape) if batch_shape else num
     return fill_array(array, workspace, labels)
 
 
