@@ -41,12 +41,55 @@ SPINS, PAUSE = 2000, 1e-3
 
 
 class DeviceArray(Protocol):
-    """What drivers read of an array on the GPU."""
+    """What drivers use of an array on the GPU: one of CuPy, or of NumPy on the host executor."""
 
-    dtype: DType
-    size: int
-    shape: tuple[int, ...]
-    data: Any
+    @property
+    def dtype(self) -> DType:
+        """The type of its elements."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its axes."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of its elements, in bytes."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How far elements are apart along each axis, in bytes."""
+
+    @property
+    def flags(self) -> Any:
+        """Whether it is contiguous."""
+
+    @property
+    def data(self) -> Any:
+        """Where it lies."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, where: Any, /) -> Any: ...
+    def __setitem__(self, where: Any, value: Any, /) -> None: ...
+
+    def reshape(self, shape: Any, /) -> Any:
+        """Return it with other axes."""
+
+    def view(self, dtype: Any, /) -> Any:
+        """Return its memory as elements of another type."""
+
+    def copy(self) -> Any:
+        """Return a C-contiguous copy."""
+
+    def fill(self, value: Any, /) -> None:
+        """Give all elements a value."""
 
 
 class Kernel(NamedTuple):

@@ -104,9 +104,16 @@ def record(
         gpu.add_to(recorder, each, places)
         pairs = zip(each.arguments, places, strict=True)
         memory += [argument for argument, found in pairs if _is_array(argument) and not found]
-    calls = recorder.run, recorder.answer, recorder.copy, recorder.read, recorder.read_all
     stream = gpu.current_stream()
-    return Recording(*(partial(call, stream) for call in calls), tuple(memory), returned)
+    return Recording(
+        partial(recorder.run, stream),
+        partial(recorder.answer, stream),
+        partial(recorder.copy, stream),
+        partial(recorder.read, stream),
+        partial(recorder.read_all, stream),
+        tuple(memory),
+        returned,
+    )
 
 
 def _places_in(

@@ -11,19 +11,19 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD
+from conncomp.kernels.cuda.launcher import PER_THREAD, DeviceArray, DType, Gpu
 from conncomp.kernels.cuda.recordings import Ahead, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
 
-Part = tuple[int, Any]  # how many elements, and their dtype
+Part = tuple[int, DType]  # how many elements, and their dtype
 Parts = tuple[Part, ...]
 Fields = Mapping[str, Part | int | None]  # of a struct: a part to point to, null, or a number
-Place = tuple[Any, int]  # an array of bytes (uint8), and an offset in it
+Place = tuple[DeviceArray, int]  # an array of bytes (uint8), and an offset in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
 
 
-def _current_stream(gpu: Any) -> Hashable:
+def _current_stream(gpu: Gpu) -> Hashable:
     """Return a key of the current stream, with the GPU: default streams of all have one handle."""
     return gpu.device, stream_key(gpu.current_stream())
 
@@ -56,8 +56,8 @@ class Workspace:
     def __init__(self) -> None:
         self.calls, self.of_graphs = {}, WeakKeyDictionary()
         self.ahead, self.caller = None, None
-        self._memory: dict[Hashable, Any] = {}  # by stream
-        self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
+        self._memory: dict[Hashable, DeviceArray] = {}  # by stream
+        self._views: dict[tuple[Hashable, Parts], tuple[DeviceArray, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
         self.turn = RLock()  # to take it is to enter the workspace, in less time
 
@@ -81,7 +81,7 @@ class Workspace:
         """The memory held, in bytes."""
         return sum(int(memory.nbytes) for memory in self._memory.values())
 
-    def take(self, gpu: Any, *parts: Part) -> tuple[Any, ...]:
+    def take(self, gpu: Gpu, *parts: Part) -> tuple[DeviceArray, ...]:
         """Return an uninitialised array, shape (count,), for each (count, dtype) of `parts`."""
         stream = _current_stream(gpu)
         views = self._views.get((stream, parts))
@@ -91,7 +91,7 @@ class Workspace:
         return views
 
     def take_struct(
-        self, gpu: Any, kind: Struct, fields: Fields, beside: Mapping[str, Part] = _NOTHING
+        self, gpu: Gpu, kind: Struct, fields: Fields, beside: Mapping[str, Part] = _NOTHING
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
@@ -105,7 +105,7 @@ class Workspace:
         return placed
 
     def _place(
-        self, gpu: Any, stream: Hashable, kind: Struct, fields: Fields, beside: Mapping[str, Part]
+        self, gpu: Gpu, stream: Hashable, kind: Struct, fields: Fields, beside: Mapping[str, Part]
     ) -> PlacedStruct:
         pointed = {name: value for name, value in fields.items() if isinstance(value, tuple)}
         parts = {**pointed, **beside}
@@ -118,7 +118,7 @@ class Workspace:
             values[name] = gpu.address(memory) + start
         return PlacedStruct(kind.pack(values), parts, places)
 
-    def _lay_out(self, gpu: Any, stream: Hashable, parts: Parts) -> list[Place]:
+    def _lay_out(self, gpu: Gpu, stream: Hashable, parts: Parts) -> list[Place]:
         """Return the place of each part, from the beginning of the memory, as for every call."""
         places, end = [], 0
         for count, dtype in parts:
@@ -171,9 +171,9 @@ class PlacedStruct:
     struct: np.void
     _parts: Mapping[str, Part]
     _places: Mapping[str, Place]
-    _views: dict[str, Any] = field(default_factory=dict)
+    _views: dict[str, DeviceArray] = field(default_factory=dict)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> DeviceArray:
         """Return the array of a part."""
         view = self._views.get(name)
         if view is None:
@@ -181,6 +181,7 @@ class PlacedStruct:
         return view
 
 
-def _view(place: Place, part: Part) -> Any:
+def _view(place: Place, part: Part) -> DeviceArray:
     (memory, start), (count, dtype) = place, part
-    return memory[start : start + count * dtype.itemsize].view(dtype)
+    view: DeviceArray = memory[start : start + count * dtype.itemsize].view(dtype)
+    return view

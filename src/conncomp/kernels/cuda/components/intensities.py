@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.neighbourhood import Shape
 
@@ -35,12 +35,12 @@ def measure_intensities(
     gpu: Gpu,
     runs: ComponentRuns,
     shape: Shape,
-    values: Any,
+    values: DeviceArray,
     bits: int,
-    sizes: Any,
-    boxes: Any,
+    sizes: DeviceArray,
+    boxes: DeviceArray,
     *columns: Any,
-    table: Any = None,
+    table: tuple[DeviceArray, int] | None = None,
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into their dtype.
 
@@ -71,7 +71,7 @@ def measure_intensities(
     lost, extremes, table = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
     arrays = lost, extremes, table, values, sizes, boxes, *columns
     runs.launch(("values", values.dtype), launches, *arrays, memory=lengths)
-    if values.dtype.kind == "f" or 8 * values.itemsize + prod(shape).bit_length() < SUM_BITS:
+    if values.dtype.kind == "f" or 8 * values.dtype.itemsize + prod(shape).bit_length() < SUM_BITS:
         return True, None
     return not int(lost[0]), None
 
@@ -125,7 +125,7 @@ class SortedValues:
     `values` are contiguous, one of `VALUE_TYPES`, as many as labels.
     """
 
-    def __init__(self, gpu: Gpu, runs: ComponentRuns, values: Any, sizes: Any) -> None:
+    def __init__(self, gpu: Gpu, runs: ComponentRuns, values: DeviceArray, sizes: Any) -> None:
         xp = gpu.xp
         self._gpu, self._runs, self._sizes = gpu, runs, sizes
         add, self._write = QUANTILES.load(gpu, values.dtype)

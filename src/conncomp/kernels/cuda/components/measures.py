@@ -29,6 +29,7 @@ from conncomp.kernels.cuda.components.tile_sums import REAL, TileSums, are_added
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
+    DeviceArray,
     Gpu,
     Templates,
     are_watched,
@@ -36,7 +37,7 @@ from conncomp.kernels.cuda.launcher import (
 )
 from conncomp.kernels.cuda.recordings import Recording, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.workspace import Part, Workspace
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
@@ -64,7 +65,7 @@ turn = RLock()  # held by the one call that uses the memory of kinds
 
 
 def start_runs(
-    gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
+    gpu: Gpu, labels: DeviceArray, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
 ) -> RecordedRuns | None:
     """Launch what finds the runs of labels; the caller holds `turn` until all is launched.
 
@@ -87,7 +88,7 @@ def start_runs(
 
 
 def measure_batch(
-    gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, moments: bool
+    gpu: Gpu, labels: DeviceArray, batch_axes: Any, allowed: Allowed, moments: bool
 ) -> Shapes | None:
     """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
@@ -122,7 +123,7 @@ class Sums(NamedTuple):
     `image` is contiguous, with a value for each label, or None.
     """
 
-    image: Any
+    image: DeviceArray | None
 
 
 class RecordedRuns:
@@ -137,7 +138,7 @@ class RecordedRuns:
     """
 
     def __init__(
-        self, gpu: Gpu, labels: Any, batch_axes: int, background: int, lowest: int
+        self, gpu: Gpu, labels: DeviceArray, batch_axes: int, background: int, lowest: int
     ) -> None:
         batch, self._shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
         self._gpu, self.elements = gpu, labels.size
@@ -158,9 +159,13 @@ class RecordedRuns:
         self._table, self._state = memory.struct, gpu.address(memory["state"])
         if self._batched:
             blocks = gpu.blocks(labels.size, THREADS)
-            pointed = {"bounds": (2 * blocks, COUNT), "copy": (labels.size, ROW)}
-            numbers = {"capacity": capacity, "blocks": blocks}
-            self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
+            memory_of_batch: dict[str, Part | int | None] = {
+                "bounds": (2 * blocks, COUNT),
+                "copy": (labels.size, ROW),
+                "capacity": capacity,
+                "blocks": blocks,
+            }
+            self._memory = Workspace().take_struct(gpu, MEMORY, memory_of_batch)
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._recording: Recording | None = None
         self._tiles: dict[bool, TileSums] = {}  # by whether values are real
@@ -170,7 +175,7 @@ class RecordedRuns:
         self._calls = Recordings(gpu)
         self._known: list[int] = []  # components and runs of the last call
 
-    def start(self, labels: Any, sums: Sums | None = None) -> None:
+    def start(self, labels: DeviceArray, sums: Sums | None = None) -> None:
         """Launch what counts the runs of labels or, given `sums`, adds up tiles.
 
         Tiles are added up once an earlier call has found how many rows there are.
@@ -188,7 +193,7 @@ class RecordedRuns:
         self._recording = self._calls.launch(COUNTING, (labels,), lambda: self._count(labels))
 
     def finish(
-        self, labels: Any, presuming: bool = False
+        self, labels: DeviceArray, presuming: bool = False
     ) -> tuple[Any, int, int, ComponentRuns] | None:
         """Return the labels, items numbered apart; their background; an item's rows; the runs.
 
@@ -224,7 +229,7 @@ class RecordedRuns:
         given = self._gpu, array, described, self._fields, (known[0], known[1]), self._calls
         return array, background, rows, ComponentRuns(*given)
 
-    def measure_batch(self, labels: Any, moments: bool) -> Shapes | None:
+    def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if no launches are recorded for them.
 
         Columns for the components of the last call are allocated while the GPU counts; if their
@@ -272,7 +277,7 @@ class RecordedRuns:
             tiles.cleared()
         return are_as_many
 
-    def _tiles_of(self, labels: Any, image: Any, is_real: bool) -> TileSums:
+    def _tiles_of(self, labels: DeviceArray, image: DeviceArray | None, is_real: bool) -> TileSums:
         """Return sums with room for the rows of the last call, and for values of this kind."""
         tiles = self._tiles.get(is_real)
         if tiles is None or tiles.rows <= self._rows_met:
@@ -282,7 +287,7 @@ class RecordedRuns:
             self._tiles[is_real] = tiles
         return tiles
 
-    def _count(self, labels: Any) -> None:
+    def _count(self, labels: DeviceArray) -> None:
         gpu, table, length = self._gpu, self._table, self._shape[-1]
         by_word = gpu.grid(labels.size, each=WORDS)
         by_row = grid_of_rows(gpu, self._capacity)

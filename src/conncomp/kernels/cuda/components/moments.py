@@ -8,7 +8,7 @@ from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/moments.cuh"
@@ -46,7 +46,7 @@ class LabelledComponents(NamedTuple):
         return labels, places_of(gpu, self.runs.components, self.rows)
 
 
-def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[Any, Any]:
+def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> tuple[Any, Any]:
     """Return moments about the first coordinates of boxes, and about centroids.
 
     There are up to four axes; moments are float64, (n, 4, ..., 4), `boxes` int64, (n, ndim, 2).
@@ -75,7 +75,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
 
 
 def weighted_moments(
-    gpu: Gpu, given: LabelledComponents, values: Any, boxes: Any, about: Any = None
+    gpu: Gpu, given: LabelledComponents, values: DeviceArray, boxes: DeviceArray, about: Any = None
 ) -> Any:
     """Return moments weighted by values, about the first coordinates of boxes.
 
@@ -100,7 +100,7 @@ def weighted_moments(
     return table
 
 
-def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any:
+def normalized_moments(gpu: Gpu, given: LabelledComponents, central: DeviceArray) -> Any:
     """Return central moments over powers of the size, in elements; NaN below order 2."""
     runs, out = given.runs, gpu.xp.empty_like(central)
     _, normalize = OF_AXES.load(gpu, len(given.shape))
@@ -109,7 +109,7 @@ def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any
     return out
 
 
-def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: Any) -> Any:
+def squared_deviations(gpu: Gpu, given: LabelledComponents, values: DeviceArray, means: Any) -> Any:
     """Return float64, (n,): sums of squared deviations from means; see `weighted_moments`."""
     runs = given.runs
     _, add = OF_VALUES.load(gpu, values.dtype, POWERS if len(given.shape) > 1 else 1)
@@ -128,7 +128,7 @@ def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
-def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tuple[Any, Any]:
+def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: DeviceArray) -> tuple[Any, Any]:
     """Return the eigenvalues of covariances and of inertia tensors, the largest first.
 
     Both are float64, (n, ndim). Covariances, contiguous float64, (n, ndim, ndim), are of at least

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    Gpu,
+    Kernel,
+    Templates,
+    launch,
+)
 from conncomp.kernels.cuda.recordings import Recordings
 from conncomp.kernels.cuda.structs import Struct
 
@@ -42,7 +50,7 @@ class ComponentRuns:
     def __init__(
         self,
         gpu: Gpu,
-        labels: Any,
+        labels: DeviceArray,
         described: tuple[int, int, int],
         fields: dict[str, Any],
         known: tuple[int, int],
@@ -108,7 +116,7 @@ class ComponentRuns:
         """Launch, or replay, a kernel that goes through components."""
         self.launch(purpose, partial(launch, kernel, self.by_row, self.state), *arrays)
 
-    def _list(self, described: tuple[int, int, int], labels: Any) -> None:
+    def _list(self, described: tuple[int, int, int], labels: DeviceArray) -> None:
         *rows, length = described
         gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
         by_list = gpu.grid(labels.size, each=LISTED_WORDS)
@@ -116,7 +124,7 @@ class ComponentRuns:
 
 
 def find_runs(
-    gpu: Gpu, labels: Any, background: int, rows: int, length: int, items: int = 1
+    gpu: Gpu, labels: DeviceArray, background: int, rows: int, length: int, items: int = 1
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 

@@ -14,7 +14,15 @@ from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    Gpu,
+    Templates,
+    ctype,
+    launch,
+)
 from conncomp.kernels.cuda.recordings import Field, Recordings
 from conncomp.kernels.cuda.structs import Struct
 
@@ -101,7 +109,7 @@ class TileSums:
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady, self.is_told = (0, 0), False, False
 
-    def start(self, labels: Any, image: Any) -> None:
+    def start(self, labels: DeviceArray, image: DeviceArray | None) -> None:
         """Launch what adds up labels of the kind and the values of an image, or None."""
         if not self._is_clear:
             self._memory.fill(0)
@@ -111,7 +119,7 @@ class TileSums:
         variable, purpose = (labels, image, Field("call", self._call)), ("add", self._value)
         self._launched = self.calls.launch(purpose, variable, lambda: self._add(labels, image))
 
-    def _add(self, labels: Any, image: Any) -> None:
+    def _add(self, labels: DeviceArray, image: DeviceArray | None) -> None:
         gpu, shape = self._gpu, self._shape
         value = None if image is None else image.dtype
         measure, *listing, _ = KERNELS.load(gpu, labels.dtype, value, len(shape))

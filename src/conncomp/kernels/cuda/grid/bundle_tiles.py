@@ -10,7 +10,15 @@ import numpy as np
 from conncomp.kernels.cuda.core.numbering import WORDS, chunks_of
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import THREADS, DType, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    THREADS,
+    DeviceArray,
+    DType,
+    Gpu,
+    Module,
+    Templates,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
@@ -53,7 +61,7 @@ class BundlePlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
-    def before(self, gpu: Gpu, image: Image, labels: Any, placed: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Find the components of a volume if its foreground has one value."""
         sample, label, join, _, *settle = gpu.load(*self.module)
         rule_and_values, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
@@ -69,7 +77,7 @@ class BundlePlan(NamedTuple):
             counts = chunk, placed["in_chunk"], components
             launch(settle_roots, by_chunk, labels, *shape_and_choice, roots, entries, *counts)
 
-    def after(self, gpu: Gpu, labels: Any, placed: PlacedStruct) -> None:
+    def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""
         _, _, _, write, *settle = gpu.load(*self.module)
         roots, numbers = (placed["roots_of_words"], placed["numbers"]) if settle else (None, None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import DType, Gpu
+from conncomp.kernels.cuda.launcher import DeviceArray, DType, Gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
 
@@ -179,12 +179,12 @@ class Image:
     """
 
     def __init__(
-        self, values: Any, links: Links, neighbourhood: Neighbourhood, batch_axes: int = 0
+        self, values: DeviceArray, links: Links, neighbourhood: Neighbourhood, batch_axes: int = 0
     ) -> None:
         if batch_axes > 1 and not steps_evenly(
             values.shape[:batch_axes], values.strides[:batch_axes]
         ):
-            values = values.copy(order="C")
+            values = values.copy()
         self.values = values
         self.geometry = geometry_of(
             values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes

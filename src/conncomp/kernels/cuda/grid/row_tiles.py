@@ -9,7 +9,7 @@ import numpy as np
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS
 from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, Image, rule_of
-from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
@@ -57,7 +57,7 @@ class RowPlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
-    def before(self, gpu: Gpu, image: Image, labels: Any, placed: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Label an image of many components of several values, if it is one."""
         sample, label, join, follow = gpu.load(*self.module)
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
@@ -70,7 +70,7 @@ class RowPlan(NamedTuple):
         by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
         launch(follow, by_word, labels, shape, by_rows, *between, *counted)
 
-    def after(self, gpu: Gpu, labels: Any, placed: PlacedStruct) -> None:
+    def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Do nothing: the labels are written."""
 
 

@@ -92,7 +92,7 @@ def tiles_along(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` as `tiled_bricks.fill_labels` does."""
     plan = _plan_of(image.geometry, consecutive)
     label, join, write, *number = (_NUMBERS if consecutive else _ROOTS).load(gpu)

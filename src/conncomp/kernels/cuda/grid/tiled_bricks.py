@@ -172,7 +172,7 @@ def can_label(geometry: Geometry, links: Links) -> bool:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` with roots, or with consecutive labels; return the numbers of components.
 
     Consecutive labels number the components of each item from 1, background 0; roots are the

@@ -104,10 +104,9 @@ class TileClusters:
         launch(join, grid, *given, bonds, label, forest)
         if lattice.states == 2:
             launch(toss, replicas.grid, given[0], coins)
-        else:
-            coins = None
+        tossed = coins if lattice.states == 2 else None
         shared = lists + self._words * MARKS.itemsize * (lattice.planes + 1)
-        launch(flip, grid, *given, coins, label, marks, forest, new, shared=shared)
+        launch(flip, grid, *given, tossed, label, marks, forest, new, shared=shared)
 
 
 def memory(lattice: Lattice, replicas: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -51,7 +51,7 @@ class WaveFronts:
         self._workspace = Workspace()
 
     def update(
-        self, words: Any, new: Any, number: int, probabilities: Any, tiles: Any, choice: Any
+        self, words: DeviceArray, new: Any, number: int, probabilities: Any, tiles: Any, choice: Any
     ) -> None:
         """Fill `new` with the spins after an update.
 

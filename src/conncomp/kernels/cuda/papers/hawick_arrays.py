@@ -14,7 +14,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
-from conncomp.kernels.cuda.launcher import Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -65,7 +65,7 @@ def check_cells(image: Image, *, block: Block, cells: int, **options: Any) -> No
 
 
 def fill_by_neighbours(
-    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: Block = FLAT
+    gpu: Gpu, image: Image, roots: DeviceArray, workspace: Workspace, *, block: Block = FLAT
 ) -> None:
     """Fill `roots` by Kernel A."""
     last_change, *sweep = _start(gpu, image, roots, workspace, BY_NEIGHBOURS, block, 1)
@@ -75,7 +75,7 @@ def fill_by_neighbours(
 def fill_in_blocks(
     gpu: Gpu,
     image: Image,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     block: Block = SQUARE,
@@ -86,7 +86,7 @@ def fill_in_blocks(
     sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
 
 
-def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
+def fill_along_rows(gpu: Gpu, image: Image, roots: DeviceArray, workspace: Workspace) -> None:
     """Fill `roots` by Kernel C."""
     last_change, along, *_ = _start(gpu, image, roots, workspace, ALONG_ROWS, START_BLOCK, 1)
 
@@ -103,7 +103,7 @@ def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) ->
 def fill_by_equivalence(
     gpu: Gpu,
     image: Image,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     block: Block = FLAT,
@@ -149,7 +149,7 @@ def _start(
 
 
 def _sweep_in_blocks(
-    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: Block, cells: int
+    gpu: Gpu, image: Image, roots: DeviceArray, last_change: DeviceArray, block: Block, cells: int
 ) -> Callable[[int], None]:
     """Return what launches the sweep of a number; `roots` must be started."""
     _, propagate = IN_BLOCKS.load(gpu, image.rule_name, image.rank, roots.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -50,8 +50,8 @@ FRONTIERS = Struct("Frontiers", "now next")
 
 
 def fill_by_edges(
-    gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, block: int = 256
-) -> Any:
+    gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace, *, block: int = 256
+) -> DeviceArray:
     """Fill `roots` by Kernel 1."""
     *memory, components, last_change = workspace.take(
         gpu, *memory_for_edges(graph), (1, COUNT), LAST_CHANGE
@@ -70,12 +70,12 @@ def fill_by_edges(
 def fill_by_vertices(
     gpu: Gpu,
     graph: Any,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     block: int = 256,
     rows: str = "cached",
-) -> Any:
+) -> DeviceArray:
     """Fill `roots` by Kernel 2; sorting rows by their lengths allocates in each call."""
     indptr, indices = rows_from_both_ends(gpu, graph)
     kind = rows, indptr.dtype, indices.dtype, roots.dtype

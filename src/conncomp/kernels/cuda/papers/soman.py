@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/soman.cuh"
@@ -45,7 +45,7 @@ SWEEPS_OF_FEW, MOST_SWEEPS = 64, 4096
 def fill_roots(
     gpu: Gpu,
     graph: Any,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     jump: str = "sweep",

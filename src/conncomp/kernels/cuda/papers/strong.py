@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -39,7 +39,7 @@ KINDS = 4
 BITS = np.dtype(np.uint32)
 
 
-def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace) -> DeviceArray:
     """Fill `roots` by ECL-SCC."""
     count, vertex, arcs = graph.num_vertices, vertex_dtype(graph), graph.num_arcs
     start, sweep, drop, finish, count_roots = ECL_SCC.load(gpu, vertex, roots.dtype)
@@ -67,7 +67,7 @@ def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> A
     return components
 
 
-def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_by_division(gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace) -> DeviceArray:
     """Fill `roots` by forward and backward searches."""
     count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     start, mark, trim, seek, sweep, split, move, count_all = DIVISION.load(gpu, vertex, roots.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"
@@ -61,7 +61,7 @@ _SEAMS = {rank: layout(("first spacing", "i8"), ("planes", ("i8", (rank,)))) for
 def fill_roots(
     gpu: Gpu,
     image: Image,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     local: str = "self-labelling",
@@ -127,7 +127,7 @@ def _take_memory(
     return workspace.take(gpu, LAST_CHANGE, *([(count, index)] if count else []))
 
 
-def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> None:
+def _sew(gpu: Gpu, image: Image, roots: DeviceArray, side: int, sew: Any, jump: Any) -> None:
     """Unite trees by index, all bonds of a level at once."""
     for _, seams in _levels(image, side):
         by_site = gpu.grid(_seam_sites(image, tuple(seams["planes"])))
