@@ -52,7 +52,7 @@ def measure_intensities(
     of values.
     """
     if are_small(values.dtype, shape):
-        return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)
+        return True, _measure_small(gpu, runs, shape, values, table, sizes, boxes, *columns)
     xp, ndim, rows = gpu.xp, len(shape), runs.count
     find, add, write = KERNELS.load(gpu, values.dtype)
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
@@ -62,10 +62,9 @@ def measure_intensities(
     ) -> None:
         ranges = RANGES.of(gpu, extremes=extremes, bits=bits)
         launch(find, runs.in_turns(1), runs.record, values, extremes)
-        runs_and_values = runs.record, extent_of(gpu, lengths), values, ranges
-        launch(add, runs.in_turns(ndim), *runs_and_values, boxes, table)
-        written = columns_at(gpu, columns), lost
-        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, table, *written)
+        extent, record = extent_of(gpu, lengths), columns_at(gpu, columns)
+        launch(add, runs.in_turns(ndim), runs.record, extent, values, ranges, boxes, table)
+        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, table, record, lost)
 
     memory = xp.zeros((words + 2) * rows + 1, COUNT)
     lost, extremes, table = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
@@ -89,10 +88,10 @@ def words_of_small(axes: int) -> int:
 
 
 def _measure_small(
-    gpu: Gpu, runs: ComponentRuns, shape: Shape, known: tuple[Any, Any], *columns: Any
+    gpu: Gpu, runs: ComponentRuns, shape: Shape, values: DeviceArray, filled: Any, *columns: Any
 ) -> Any:
     """Measure `are_small` values as `measure_intensities` does; return float64, (3, n)."""
-    ndim, (values, filled) = len(shape), known
+    ndim = len(shape)
     add, write = OF_SMALL.load(gpu, values.dtype, ndim)
     lengths = lengths_on(gpu, *shape)
     if filled is None:
@@ -141,6 +140,8 @@ class SortedValues:
     def quantiles(self, fraction: float) -> Any:
         """Return the value below which a fraction of each component's values lie, as float64."""
         quantiles = self._gpu.xp.empty(len(self._sizes))
-        values = self._sizes, self._ends, self._keys, np.float64(fraction)
-        launch(self._write, self._runs.by_row, self._runs.state, *values, quantiles)
+        runs, sizes, ends, keys = self._runs, self._sizes, self._ends, self._keys
+        launch(
+            self._write, runs.by_row, runs.state, sizes, ends, keys, np.float64(fraction), quantiles
+        )
         return quantiles

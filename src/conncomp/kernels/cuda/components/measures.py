@@ -16,6 +16,7 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.components import runs, shapes
+from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.components.runs import (
     LISTING,
@@ -37,7 +38,7 @@ from conncomp.kernels.cuda.launcher import (
 )
 from conncomp.kernels.cuda.recordings import Recording, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Workspace
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
@@ -145,7 +146,6 @@ class RecordedRuns:
         self._background, self._lowest, self._batched = background, lowest, bool(batch)
         self._batch_axes = batch_axes
         self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
-        self._described = background, capacity, self._shape[-1]
         places = {
             **dict.fromkeys(("counts", "present", "ends"), (capacity, COUNT)),
             "in_block": (2 * MOST_BLOCKS, COUNT),
@@ -159,13 +159,9 @@ class RecordedRuns:
         self._table, self._state = memory.struct, gpu.address(memory["state"])
         if self._batched:
             blocks = gpu.blocks(labels.size, THREADS)
-            memory_of_batch: dict[str, Part | int | None] = {
-                "bounds": (2 * blocks, COUNT),
-                "copy": (labels.size, ROW),
-                "capacity": capacity,
-                "blocks": blocks,
-            }
-            self._memory = Workspace().take_struct(gpu, MEMORY, memory_of_batch)
+            pointed: Fields = {"bounds": (2 * blocks, COUNT), "copy": (labels.size, ROW)}
+            numbers = {"capacity": capacity, "blocks": blocks}
+            self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._recording: Recording | None = None
         self._tiles: dict[bool, TileSums] = {}  # by whether values are real
@@ -173,7 +169,7 @@ class RecordedRuns:
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
         self._calls = Recordings(gpu)
-        self._known: list[int] = []  # components and runs of the last call
+        self._known = 0, 0  # components and runs of the last call
 
     def start(self, labels: DeviceArray, sums: Sums | None = None) -> None:
         """Launch what counts the runs of labels or, given `sums`, adds up tiles.
@@ -192,15 +188,13 @@ class RecordedRuns:
                 return
         self._recording = self._calls.launch(COUNTING, (labels,), lambda: self._count(labels))
 
-    def finish(
-        self, labels: DeviceArray, presuming: bool = False
-    ) -> tuple[Any, int, int, ComponentRuns] | None:
-        """Return the labels, items numbered apart; their background; an item's rows; the runs.
+    def finish(self, labels: DeviceArray, presuming: bool = False) -> LabelledComponents | None:
+        """Return the components of labels, whose rows are those of an item.
 
         Return None if there is no component, a label is not allowed, or rows exceed the room.
-        Labels of a batch are a copy, valid until the next call of the kind. If tiles are added up,
-        the runs are replaced by sums. If `presuming`, the host does not wait for these, but
-        presumes the components and rows of the last calls; `holds` checks the components later.
+        Labels of a batch are a copy, numbered apart, valid until the next call of the kind. If
+        tiles are added up, sums replace the runs. If `presuming`, the host does not wait for these,
+        but presumes the components and rows of the last calls; `holds` checks the components later.
         """
         tiles = self._adding
         if tiles is not None:
@@ -208,26 +202,34 @@ class RecordedRuns:
             count, rows = tiles.counted if presumed else tiles.read_counts(self._state)
             if count > 0:
                 self._unfit = 0
-                given = self._gpu, labels, self._described, self._fields, (count, 0), tiles.calls
-                return labels, self._background, rows, ComponentRuns(*given, tiles)
+                return self._components(labels, rows, count, 0, tiles)
             self.start(labels)  # find runs instead
         assert self._recording is not None
         self._calls.ahead.allocate()
-        *known, rows = self._recording.read_all(self._state, runs.STATE_WORDS)
-        if known != self._known:
+        count, total, rows = self._recording.read_all(self._state, runs.STATE_WORDS)
+        if (count, total) != self._known:
             self._calls.ahead.forget()  # of other lengths
-        self._known = known
+        self._known = count, total
         if rows > 0:
             self._rows_met = rows  # perhaps more than tiles had room for
-        if known[0] <= 0:
+        if count <= 0:
             return None  # no component, or a label that is not allowed
         if tiles is not None and rows <= tiles.rows:
             self._unfit += 1  # a value is no multiple of the unit of sums
             self._tiles.pop(True, None)
+        return self._components(labels, rows, count, total)
+
+    def _components(
+        self, labels: DeviceArray, rows: int, count: int, total: int, sums: TileSums | None = None
+    ) -> LabelledComponents:
+        """Return `count` components, of so many runs in all, or of sums instead."""
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
-        described = background, *self._described[1:]
-        given = self._gpu, array, described, self._fields, (known[0], known[1]), self._calls
-        return array, background, rows, ComponentRuns(*given)
+        calls, length = self._calls if sums is None else sums.calls, self._shape[-1]
+        room, fields = self._capacity, self._fields
+        runs = ComponentRuns(
+            self._gpu, array, background, room, length, fields, count, total, calls, sums
+        )
+        return LabelledComponents(array, background, rows, self._shape, runs)
 
     def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if no launches are recorded for them.
@@ -235,33 +237,33 @@ class RecordedRuns:
         Columns for the components of the last call are allocated while the GPU counts; if their
         number has changed, columns are allocated again.
         """
-        calls, presumed = self._calls, self._known
+        calls = self._calls
         counting, listing = self._recording, calls.get(LISTING)
         measuring = calls.get(shapes.purpose_of(moments))
         if not self._batched or counting is None or listing is None or measuring is None:
             return None
-        if presumed[0] <= 0:
+        presumed: tuple[int, int] | None = self._known
+        if self._known[0] <= 0:
             return None
         self.start(labels)
         try:
-            made = self._columns_of(presumed, moments)
+            entries, table, columns = self._columns_of(*self._known, moments)
         except MemoryError:  # this call may need less
-            presumed = []
-        *known, _ = counting.read_all(self._state, runs.STATE_WORDS)
-        self._known = known
-        if known[0] <= 0:
+            presumed = None
+        count, total, _ = counting.read_all(self._state, runs.STATE_WORDS)
+        self._known = count, total
+        if count <= 0:
             return None
-        if known != presumed:
-            made = self._columns_of(known, moments)
-        entries, table, columns = made
+        if self._known != presumed:
+            entries, table, columns = self._columns_of(count, total, moments)
         address = self._gpu.address
         listing.run((address(entries), address(self._copy)))
         measuring.run(tuple(map(address, (entries, table, *columns))))
         return columns
 
-    def _columns_of(self, known: list[int], moments: bool) -> tuple[Any, Any, Shapes]:
-        """Allocate runs (uint64), sums (int64) and columns for `known` components and runs."""
-        (count, total), ndim, new = known, len(self._shape), self._gpu.xp.ndarray
+    def _columns_of(self, count: int, total: int, moments: bool) -> tuple[Any, Any, Shapes]:
+        """Allocate runs (uint64), sums (int64) and columns for some components and runs."""
+        ndim, new = len(self._shape), self._gpu.xp.ndarray
         columns = Shapes.empty(new, count, ndim, self._batch_axes, moments)
         return new(total, runs.ENTRY), new(count * shapes.words_of(ndim), COUNT), columns
 
@@ -301,8 +303,8 @@ class RecordedRuns:
             empty, memory = labels.dtype.type(self._background), self._memory.struct
             launch(find, gpu.grid(labels.size), labels.size, labels, memory)
             launch(clear, by_row, self._lowest, memory, table)
-            lengths = prod(self._shape), length
-            launch(copy, by_word, labels.size, labels, *lengths, empty, memory, table)
+            item_size = prod(self._shape)
+            launch(copy, by_word, labels.size, labels, item_size, length, empty, memory, table)
         else:
             rows = label_rows(gpu, labels, self._background, self._capacity)
             launch(begin, by_row, self._capacity, 0, table)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
@@ -40,10 +42,13 @@ class LabelledComponents(NamedTuple):
     shape: tuple[int, ...]
     runs: ComponentRuns
 
-    def described(self, gpu: Gpu) -> tuple[Any, Any]:
-        """Return ``LabelRows``, and `places_of` the components."""
-        labels = label_rows(gpu, self.labels, self.background, self.rows)
-        return labels, places_of(gpu, self.runs.components, self.rows)
+    def label_rows(self, gpu: Gpu) -> np.void:
+        """Return ``LabelRows``."""
+        return label_rows(gpu, self.labels, self.background, self.rows)
+
+    def places(self, gpu: Gpu) -> DeviceArray:
+        """Return `places_of` the components."""
+        return places_of(gpu, self.runs.components, self.rows)
 
 
 def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> tuple[Any, Any]:
@@ -61,12 +66,13 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> 
 
     def launches(has_wide: Any, table: Any, boxes: Any, raw: Any, central: Any) -> None:
         where = BOXES.of(gpu, entries=boxes, ndim=ndim)
-        sums = runs.record, extent_of(gpu, lengths), where, table
+        extent = extent_of(gpu, lengths)
         if ndim > 1:
-            launch(add_small, runs.in_turns(turns // POWERS), *sums, has_wide)
-            launch(add, runs.in_few_turns(turns), *sums, has_wide)
+            few = runs.in_turns(turns // POWERS)
+            launch(add_small, few, runs.record, extent, where, table, has_wide)
+            launch(add, runs.in_few_turns(turns), runs.record, extent, where, table, has_wide)
         else:
-            launch(add, runs.in_turns(turns), *sums, None)
+            launch(add, runs.in_turns(turns), runs.record, extent, where, table, None)
         launch(centre, runs.by_row, runs.state, where, table, raw, central)
 
     memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
@@ -91,9 +97,8 @@ def weighted_moments(
     lengths, turns = _lengths(gpu, given.shape), POWERS ** max(ndim - 2, 0)
 
     def launches(values: Any, boxes: Any, table: Any, about: Any) -> None:
-        where = BOXES.of(gpu, entries=boxes, ndim=ndim)
-        runs_and_values = runs.record, extent_of(gpu, lengths), values, where
-        launch(add, runs.in_turns(turns), *runs_and_values, about, table)
+        where, extent = BOXES.of(gpu, entries=boxes, ndim=ndim), extent_of(gpu, lengths)
+        launch(add, runs.in_turns(turns), runs.record, extent, values, where, about, table)
 
     purpose = "weighted moments", values.dtype, about is None
     runs.launch(purpose, launches, values, boxes, table, about, memory=lengths)

@@ -40,9 +40,10 @@ class ComponentRuns:
 
     Attributes
     ----------
-    described : background and rows as for `label_rows`, and the length of the array's lines
+    background, rows : as for `label_rows`
+    length : of the array's lines
     fields : of ``RunTable`` but entries, after ``list_present`` has filled their arrays
-    known : the numbers of components and of runs
+    count, total : the numbers of components and of runs
     calls : recorded launches, by purpose, that calls of a kind share; None to launch anew
     sums : `TileSums`, which have listed components, but no runs; or None
     """
@@ -51,21 +52,23 @@ class ComponentRuns:
         self,
         gpu: Gpu,
         labels: DeviceArray,
-        described: tuple[int, int, int],
+        background: int,
+        rows: int,
+        length: int,
         fields: dict[str, Any],
-        known: tuple[int, int],
+        count: int,
+        total: int,
         calls: Recordings | None = None,
         sums: Any = None,
     ) -> None:
-        self.count, total = known
-        self.sums = sums
+        self.count, self.sums = count, sums
         self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
         self.state = fields["state"]  # ``RunState``, as an array of int64
         self.by_row = gpu.grid(labels.size)  # of a kernel that goes through components
         self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.ahead.take
         self._entries = self.new(total, ENTRY)
         if total:
-            self.launch(LISTING, partial(self._list, described), labels)
+            self.launch(LISTING, partial(self._list, background, rows, length), labels)
 
     @cached_property
     def components(self) -> Any:
@@ -116,11 +119,10 @@ class ComponentRuns:
         """Launch, or replay, a kernel that goes through components."""
         self.launch(purpose, partial(launch, kernel, self.by_row, self.state), *arrays)
 
-    def _list(self, described: tuple[int, int, int], labels: DeviceArray) -> None:
-        *rows, length = described
+    def _list(self, background: int, rows: int, length: int, labels: DeviceArray) -> None:
         gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
         by_list = gpu.grid(labels.size, each=LISTED_WORDS)
-        launch(list_runs, by_list, label_rows(gpu, labels, *rows), length, self.table)
+        launch(list_runs, by_list, label_rows(gpu, labels, background, rows), length, self.table)
 
 
 def find_runs(
@@ -153,7 +155,7 @@ def find_runs(
     launch(count_present, by_row, table)
     launch(list_present, by_row, table)
     components, runs, _ = fields["state"].tolist()
-    return ComponentRuns(gpu, labels, (background, rows, length), fields, (components, runs))
+    return ComponentRuns(gpu, labels, background, rows, length, fields, components, runs)
 
 
 def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:

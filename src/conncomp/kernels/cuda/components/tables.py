@@ -49,9 +49,9 @@ def count_labels(gpu: Gpu, labels: DeviceArray, background: int, rows: int) -> A
     return sizes
 
 
-def places_of(gpu: Gpu, components: DeviceArray, rows: int) -> Any:
+def places_of(gpu: Gpu, components: DeviceArray, rows: int) -> DeviceArray:
     """Return int64, (rows,): each label's place, from 1, among ascending components, or 0."""
-    places = gpu.xp.zeros(rows, COUNT)
+    places: DeviceArray = gpu.xp.zeros(rows, COUNT)
     places[components] = gpu.xp.arange(1, len(components) + 1, dtype=COUNT)
     return places
 

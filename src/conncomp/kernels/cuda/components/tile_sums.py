@@ -95,9 +95,10 @@ class TileSums:
         self._memory = gpu.xp.zeros(end + 2, COUNT)
         exponent = _exponent_of(image) if is_real else 0
         self._call = 0
-        pointers = {"words": self._memory, "rows_met": self._memory[end:], "answer": gpu.answer}
         self._fields = {
-            **pointers,
+            "words": self._memory,
+            "rows_met": self._memory[end:],
+            "answer": gpu.answer,
             "is_wrong": self._memory[end + 1 :],
             "capacity": self.rows,
             "row_words": words,
@@ -127,9 +128,9 @@ class TileSums:
         sides = SIDES[len(shape)]
         tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
         rows = label_rows(gpu, labels, self._background, self.rows)
-        described = rows, self._lowest, extent_of(gpu, self._lengths)
+        extent = extent_of(gpu, self._lengths)
         table = TABLE.of(gpu, **self._fields, made_for=0, call=self._call)
-        launch(measure, (tiles, THREADS), *described, image, table)
+        launch(measure, (tiles, THREADS), rows, self._lowest, extent, image, table)
         by_row = grid_of_rows(gpu, self.rows)
         for kernel in listing:
             launch(kernel, by_row, table, self._runs)
@@ -173,9 +174,10 @@ class TileSums:
         def launches() -> None:
             *_, write = KERNELS.load(self._gpu, label, value, ndim)
             table = TABLE.of(self._gpu, **self._fields, made_for=count, call=0)
-            records = shapes.struct(self._gpu), intensities.columns_at(self._gpu, columns)
+            of_shapes = shapes.struct(self._gpu)
+            of_image = intensities.columns_at(self._gpu, columns)
             by_row = self._gpu.grid(self.rows, COLUMN_THREADS)
-            launch(write, by_row, table, self._runs, *records, reals)
+            launch(write, by_row, table, self._runs, of_shapes, of_image, reals)
 
         variable = Field("made_for", count), *shapes, *columns, reals
         self.calls.launch(("write", moments, value), variable, launches)

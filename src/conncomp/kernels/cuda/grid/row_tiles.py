@@ -62,13 +62,13 @@ class RowPlan(NamedTuple):
         sample, label, join, follow = gpu.load(*self.module)
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
         rule, values, shape, tiles = image.rule, image.values, self.shape, self.tiles
-        by_rows, components = placed["elsewhere"], placed["components"]
-        between = placed["reaching"], placed["settled_of_rows"]
-        launch(sample, (1, SAMPLING), rule, values, shape, by_rows, components)
-        launch(label, (blocks, LABELLING), rule, values, labels, shape, by_rows, *between, tiles)
-        launch(join, (blocks, JOINING), values, labels, shape, by_rows, tiles)
-        by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
-        launch(follow, by_word, labels, shape, by_rows, *between, *counted)
+        choice, components, words = placed["elsewhere"], placed["components"], self.words
+        reaching, settled = placed["reaching"], placed["settled_of_rows"]
+        by_tile, by_word = (blocks, LABELLING), gpu.grid(words, FOLLOWING)
+        launch(sample, (1, SAMPLING), rule, values, shape, choice, components)
+        launch(label, by_tile, rule, values, labels, shape, choice, reaching, settled, tiles)
+        launch(join, (blocks, JOINING), values, labels, shape, choice, tiles)
+        launch(follow, by_word, labels, shape, choice, reaching, settled, components, words, tiles)
 
     def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Do nothing: the labels are written."""

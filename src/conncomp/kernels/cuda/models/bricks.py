@@ -105,7 +105,7 @@ class BrickClusters:
             measured = tiles, struct, bonds, entries, table, size, sizes
             measure, join_sizes, sum_sizes = self._load("measure")
             launch(measure, tile, *measured, shared=size_bytes)
-        joined = plan.by_border, tiles, *plan.border, bonds, entries, table
+        joined = plan.by_border, tiles, plan.tile_count, plan.border, bonds, entries, table
         if windings is not None:
             self._join_winding(joined, components, *windings)
         elif plan.joins:
@@ -153,7 +153,7 @@ class BrickClusters:
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
         plan, (write,) = self._plan, self._load("label")
-        of_labels = None, components.entries, components.table, plan.words[1], None, None
+        of_labels = None, components.entries, components.table, plan.columns, None, None
         launch(write, plan.by_tile, plan.tiles, *of_labels)
         return components.entries
 

@@ -62,8 +62,9 @@ def fill_roots(
     )
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
-    kind = (hook, jump), writes == "outermost", src.dtype, roots.dtype
-    start, hooks, point, check, send_back, lower, finish = KERNELS.load(gpu, *kind)
+    start, hooks, point, check, send_back, lower, finish = KERNELS.load(
+        gpu, (hook, jump), writes == "outermost", src.dtype, roots.dtype
+    )
     count = graph.num_vertices
     by_vertex = gpu.grid(count)
     by_edge = gpu.grid(len(src))
