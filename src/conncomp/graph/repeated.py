@@ -107,9 +107,9 @@ def recorded_forest(
     stream, arcs = gpu.current_stream(), graph.num_arcs
     is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
     will_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)
-    is_small = graph.num_vertices + arcs <= MOST_ENTRIES
+    fits = workspace is not None or graph.num_vertices + arcs <= MOST_ENTRIES
     memory = _workspaces.take(gpu.device, stream) if workspace is None else workspace
-    if not will_be_recorded or (workspace is None and not is_small) or memory.caller == get_ident():
+    if not will_be_recorded or not fits or memory.caller == get_ident():
         with Workspace() if workspace is None else workspace as memory:
             return forest_arcs(gpu, graph, weights, memory)
     with memory:

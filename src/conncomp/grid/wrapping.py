@@ -160,16 +160,9 @@ def component_wrapping(
             [0, 0]]])
     """
     given = read_array(label_image, "label_image", device, workspace)
+    asked: dict[str, Any] = {"tolerance": tolerance, "periodic": periodic, "batch_axes": batch_axes}
     question = question_of_image(
-        given.array,
-        label_image,
-        background,
-        connectivity,
-        structure,
-        tolerance,
-        periodic,
-        batch_axes,
-        device=given.place,
+        given.array, label_image, background, connectivity, structure, device=given.place, **asked
     )
     return wrapping_of(array_of(question, given), workspace, "label_image")
 

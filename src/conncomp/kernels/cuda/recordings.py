@@ -50,8 +50,9 @@ class Field(NamedTuple):
     value: int
 
 
-# A value that differs from call to call: an array, None in its place, or a number.
-Variable = Any
+# Values that differ from call to call: arrays, None in the place of one, and `Field`s.
+Variables = tuple[Any, ...]
+Launches = Callable[[], Any]  # launches kernels, and may return what they fill
 
 
 class Recording(NamedTuple):
@@ -78,11 +79,7 @@ class Recording(NamedTuple):
 
 
 def record(
-    gpu: Gpu,
-    launches: Callable[[], Any],
-    variable: tuple[Variable, ...] = (),
-    needed: Any = (),
-    tells: bool = False,
+    gpu: Gpu, launches: Launches, variable: Variables = (), needed: Any = (), tells: bool = False
 ) -> Recording:
     """Call `launches()` on the current stream, and return the recording of its launches.
 
@@ -104,21 +101,12 @@ def record(
         gpu.add_to(recorder, each, places)
         pairs = zip(each.arguments, places, strict=True)
         memory += [argument for argument, found in pairs if _is_array(argument) and not found]
-    stream = gpu.current_stream()
-    return Recording(
-        partial(recorder.run, stream),
-        partial(recorder.answer, stream),
-        partial(recorder.copy, stream),
-        partial(recorder.read, stream),
-        partial(recorder.read_all, stream),
-        tuple(memory),
-        returned,
-    )
+    stream, names = gpu.current_stream(), ("run", "answer", "copy", "read", "read_all")
+    calls = {name: partial(getattr(recorder, name), stream) for name in names}
+    return Recording(**calls, memory=tuple(memory), returned=returned)
 
 
-def _places_in(
-    gpu: Gpu, argument: Any, variable: tuple[Variable, ...]
-) -> Iterator[tuple[int, int, int]]:
+def _places_in(gpu: Gpu, argument: Any, variable: Variables) -> Iterator[tuple[int, int, int]]:
     """Yield offset and size, in bytes, of variable values in an argument, and their numbers."""
     for number, value in enumerate(variable):
         is_array = _is_array(value)
@@ -184,11 +172,7 @@ class Recordings(dict[Hashable, Any]):
         self.ahead = Ahead(gpu.xp.ndarray)
 
     def launch(
-        self,
-        kind: Hashable,
-        variable: tuple[Variable, ...],
-        launches: Callable[[], Any],
-        needed: Any = (),
+        self, kind: Hashable, variable: Variables, launches: Launches, needed: Any = ()
     ) -> Recording:
         """Replay the launches of a kind, or call `launches()` in its first call: see `record`."""
         known: Recording | None = self.get(kind)

@@ -99,24 +99,19 @@ class Workspace:
         for, by name.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
-        placed = self._structs.get(key)
-        if placed is None:
-            placed = self._structs[key] = self._place(gpu, key[0], kind, fields, beside)
-        return placed
-
-    def _place(
-        self, gpu: Gpu, stream: Hashable, kind: Struct, fields: Fields, beside: Mapping[str, Part]
-    ) -> PlacedStruct:
+        if (placed := self._structs.get(key)) is not None:
+            return placed
         pointed = {name: value for name, value in fields.items() if isinstance(value, tuple)}
         parts = {**pointed, **beside}
         if len(parts) != len(pointed) + len(beside):
             raise TypeError(f"both in {kind.name} and beside it: {set(pointed) & set(beside)}")
-        places = dict(zip(parts, self._lay_out(gpu, stream, tuple(parts.values())), strict=True))
+        places = dict(zip(parts, self._lay_out(gpu, key[0], tuple(parts.values())), strict=True))
         values: dict[str, Any] = {name: value or 0 for name, value in fields.items()}
         for name in pointed:
             memory, start = places[name]
             values[name] = gpu.address(memory) + start
-        return PlacedStruct(kind.pack(values), parts, places)
+        placed = self._structs[key] = PlacedStruct(kind.pack(values), parts, places)
+        return placed
 
     def _lay_out(self, gpu: Gpu, stream: Hashable, parts: Parts) -> list[Place]:
         """Return the place of each part, from the beginning of the memory, as for every call."""

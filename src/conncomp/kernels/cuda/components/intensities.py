@@ -57,18 +57,17 @@ def measure_intensities(
     find, add, write = KERNELS.load(gpu, values.dtype)
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
 
-    def launches(
-        lost: Any, extremes: Any, table: Any, values: Any, sizes: Any, boxes: Any, *columns: Any
-    ) -> None:
+    memory = xp.zeros((words + 2) * rows + 1, COUNT)
+    lost, extremes, sums = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
+
+    def launches() -> None:
         ranges = RANGES.of(gpu, extremes=extremes, bits=bits)
         launch(find, runs.in_turns(1), runs.record, values, extremes)
         extent, record = extent_of(gpu, lengths), columns_at(gpu, columns)
-        launch(add, runs.in_turns(ndim), runs.record, extent, values, ranges, boxes, table)
-        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, table, record, lost)
+        launch(add, runs.in_turns(ndim), runs.record, extent, values, ranges, boxes, sums)
+        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, sums, record, lost)
 
-    memory = xp.zeros((words + 2) * rows + 1, COUNT)
-    lost, extremes, table = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
-    arrays = lost, extremes, table, values, sizes, boxes, *columns
+    arrays = lost, extremes, sums, values, sizes, boxes, *columns
     runs.launch(("values", values.dtype), launches, *arrays, memory=lengths)
     if values.dtype.kind == "f" or 8 * values.dtype.itemsize + prod(shape).bit_length() < SUM_BITS:
         return True, None
@@ -88,27 +87,36 @@ def words_of_small(axes: int) -> int:
 
 
 def _measure_small(
-    gpu: Gpu, runs: ComponentRuns, shape: Shape, values: DeviceArray, filled: Any, *columns: Any
+    gpu: Gpu,
+    runs: ComponentRuns,
+    shape: Shape,
+    values: DeviceArray,
+    filled: tuple[DeviceArray, int] | None,
+    sizes: DeviceArray,
+    boxes: DeviceArray,
+    *columns: Any,
 ) -> Any:
     """Measure `are_small` values as `measure_intensities` does; return float64, (3, n)."""
     ndim = len(shape)
     add, write = OF_SMALL.load(gpu, values.dtype, ndim)
     lengths = lengths_on(gpu, *shape)
     if filled is None:
-        filled = gpu.xp.zeros(runs.count * words_of_small(ndim), COUNT), 0
+        sums = gpu.xp.zeros(runs.count * words_of_small(ndim), COUNT)
+        filled = sums, 0
 
-        def launches(values: Any, table: Any) -> None:
-            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, table)
+        def launches() -> None:
+            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, sums)
 
-        runs.launch(("small values", values.dtype), launches, values, filled[0], memory=lengths)
+        runs.launch(("small values", values.dtype), launches, values, sums, memory=lengths)
     table, ahead = filled
+    reals = gpu.xp.empty((3, runs.count))
 
-    def writes(table: Any, reals: Any, sizes: Any, boxes: Any, *columns: Any) -> None:
+    def writes() -> None:
         record = columns_at(gpu, columns)
         launch(write, runs.by_row, runs.state, ahead, sizes, boxes, table, record, reals)
 
-    reals = gpu.xp.empty((3, runs.count))
-    runs.launch(("small columns", values.dtype, ahead), writes, table, reals, *columns)
+    purpose = "small columns", values.dtype, ahead
+    runs.launch(purpose, writes, table, reals, sizes, boxes, *columns)
     return reals
 
 

@@ -64,7 +64,10 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> 
         return raw, central
     lengths, turns = _lengths(gpu, given.shape), POWERS ** (ndim - 1)
 
-    def launches(has_wide: Any, table: Any, boxes: Any, raw: Any, central: Any) -> None:
+    memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
+    has_wide, table = memory[:1], memory[1:]
+
+    def launches() -> None:
         where = BOXES.of(gpu, entries=boxes, ndim=ndim)
         extent = extent_of(gpu, lengths)
         if ndim > 1:
@@ -75,8 +78,7 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> 
             launch(add, runs.in_turns(turns), runs.record, extent, where, table, None)
         launch(centre, runs.by_row, runs.state, where, table, raw, central)
 
-    memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
-    runs.launch("moments", launches, memory[:1], memory[1:], boxes, raw, central, memory=lengths)
+    runs.launch("moments", launches, has_wide, table, boxes, raw, central, memory=lengths)
     return raw, central
 
 
@@ -96,7 +98,7 @@ def weighted_moments(
         return table
     lengths, turns = _lengths(gpu, given.shape), POWERS ** max(ndim - 2, 0)
 
-    def launches(values: Any, boxes: Any, table: Any, about: Any) -> None:
+    def launches() -> None:
         where, extent = BOXES.of(gpu, entries=boxes, ndim=ndim), extent_of(gpu, lengths)
         launch(add, runs.in_turns(turns), runs.record, extent, values, where, about, table)
 
@@ -120,7 +122,7 @@ def squared_deviations(gpu: Gpu, given: LabelledComponents, values: DeviceArray,
     _, add = OF_VALUES.load(gpu, values.dtype, POWERS if len(given.shape) > 1 else 1)
     sums = gpu.xp.zeros(runs.count)
 
-    def launches(values: Any, means: Any, sums: Any) -> None:
+    def launches() -> None:
         launch(add, runs.in_turns(1), runs.record, values, means, sums)
 
     if sums.size:

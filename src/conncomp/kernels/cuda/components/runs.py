@@ -68,7 +68,7 @@ class ComponentRuns:
         self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.ahead.take
         self._entries = self.new(total, ENTRY)
         if total:
-            self.launch(LISTING, partial(self._list, background, rows, length), labels)
+            self.launch(LISTING, partial(self._list, labels, background, rows, length), labels)
 
     @cached_property
     def components(self) -> Any:
@@ -102,24 +102,23 @@ class ComponentRuns:
         return turns * min(blocks, self._gpu.multiprocessors), threads
 
     def launch(
-        self, purpose: Hashable, launches: Callable[..., None], *arrays: Any, memory: Any = ()
+        self, purpose: Hashable, launches: Callable[[], None], *arrays: Any, memory: Any = ()
     ) -> None:
-        """Call ``launches(*arrays)``, or replay its launches of an earlier call of the kind.
+        """Call `launches()`, or replay its launches of an earlier call of the kind.
 
         Launches depend on `purpose` and kind alone. Kernels begin by ``follow_launch()``; `arrays`
-        may move from call to call, and replays also need `memory`.
+        of theirs may move from call to call, and replays also need `memory`.
         """
         if self._calls is None:
-            launches(*arrays)
+            launches()
         else:
-            variable = self._entries, *arrays
-            self._calls.launch(purpose, variable, lambda: launches(*arrays), memory)
+            self._calls.launch(purpose, (self._entries, *arrays), launches, memory)
 
     def launch_by_row(self, purpose: Hashable, kernel: Kernel, *arrays: Any) -> None:
         """Launch, or replay, a kernel that goes through components."""
-        self.launch(purpose, partial(launch, kernel, self.by_row, self.state), *arrays)
+        self.launch(purpose, partial(launch, kernel, self.by_row, self.state, *arrays), *arrays)
 
-    def _list(self, background: int, rows: int, length: int, labels: DeviceArray) -> None:
+    def _list(self, labels: DeviceArray, background: int, rows: int, length: int) -> None:
         gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
         by_list = gpu.grid(labels.size, each=LISTED_WORDS)
         launch(list_runs, by_list, label_rows(gpu, labels, background, rows), length, self.table)
