@@ -116,12 +116,12 @@ def test_no_thread_takes_more_memory_before_launches_are_recorded(cupy, monkeypa
     """They would be kept for memory that is given back."""
     made, graph, waiting = repeated.RecordedFill, placed(random_graph()), []
 
-    def amid_threads(gpu, fill, arrays, library, workspace, *others):
+    def amid_threads(gpu, fill, labels, library, workspace, *others):
         def take_more():
             with workspace:
                 workspace.take(gpu, (2 * workspace.nbytes, np.dtype(np.uint8)))
 
-        fills = made(gpu, fill, arrays, library, workspace, *others)
+        fills = made(gpu, fill, labels, library, workspace, *others)
         waiting.append(Thread(target=take_more))
         waiting[0].start()
         waiting[0].join(0.2)

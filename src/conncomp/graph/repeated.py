@@ -57,7 +57,7 @@ def call_again(
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
         return None, None
-    *of_components, numbering, algorithm, device = asked
+    directed, connection, numbering, algorithm, device = asked
     entries, library = graph.num_vertices + len(targets), cuda_library_named(graph.library)
     gpu, fits = current_gpu(), workspace is not None or entries <= MOST_ENTRIES
     if (
@@ -67,8 +67,10 @@ def call_again(
         or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
     ):
         return None, None
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
-    recorded = None if memory is None else _recordings(gpu, graph, memory).get(kind)
+    called = directed, connection, numbering
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, called)
+    kept = None if memory is None else memory.of_graphs.get(graph)
+    recorded = None if kept is None else kept.get(kind)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):
         return kind, None
@@ -77,7 +79,7 @@ def call_again(
 
 
 def _recordings(gpu: Gpu, graph: Parts, workspace: Workspace) -> Recordings:
-    """Return the recordings, by kind, of calls on a graph with a workspace."""
+    """Return the recordings, by kind, of calls on a graph; the caller has the workspace's turn."""
     recordings = workspace.of_graphs.get(graph)
     if recordings is None:
         recordings = workspace.of_graphs[graph] = Recordings(gpu)
@@ -94,7 +96,7 @@ def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) 
     )
     with memory:  # no other call takes more of it before the launches are recorded
         launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
-        recorded = RecordedFill(gpu, launches, (task.labels,), library, memory, (), counted)
+        recorded = RecordedFill(gpu, launches, task.labels, library, memory, counted)
         if task.labels.dtype == INDEX_TYPES[0]:  # not another dtype, of `out`
             _recordings(gpu, graph, memory)[kind] = recorded
     return recorded.first

@@ -86,7 +86,7 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
     if layout is None:
         return None, None
     called = type(values), layout, asked
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *called)
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, called)
     recorded = None if memory is None else memory.calls.get(kind)
     if memory is None or recorded is None or not recorded.takes(out, values):
         return kind, None
@@ -168,11 +168,5 @@ def record_fill(
     if image.values is not array.values or library is None:
         return None
     fill = partial(fill_on_gpu, array.question, gpu, image, labels, workspace)
-    arrays, reads = (image.values, labels), _bounds_of(array.given)
-    return RecordedFill(gpu, fill, arrays, library, workspace, array.batch_shape, counted, reads)
-
-
-def _bounds_of(array: Any) -> tuple[int, int]:
-    """Return where an array's memory begins and ends, in bytes from its first element."""
-    reaches = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
-    return sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches) + array.itemsize
+    shape, given = array.batch_shape, image.values
+    return RecordedFill(gpu, fill, labels, library, workspace, counted, shape, given)
