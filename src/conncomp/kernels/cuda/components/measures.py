@@ -224,11 +224,9 @@ class RecordedRuns:
     ) -> LabelledComponents:
         """Return `count` components, of so many runs in all, or of sums instead."""
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
-        calls, length = self._calls if sums is None else sums.calls, self._shape[-1]
-        room, fields = self._capacity, self._fields
-        runs = ComponentRuns(
-            self._gpu, array, background, room, length, fields, count, total, calls, sums
-        )
+        calls = self._calls if sums is None else sums.calls
+        runs = ComponentRuns(self._gpu, self.elements, self._fields, count, total, calls, sums)
+        runs.list_from(array, background, self._capacity, self._shape[-1])
         return LabelledComponents(array, background, rows, self._shape, runs)
 
     def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:

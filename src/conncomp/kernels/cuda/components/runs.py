@@ -40,8 +40,7 @@ class ComponentRuns:
 
     Attributes
     ----------
-    background, rows : as for `label_rows`
-    length : of the array's lines
+    elements : the number of labels
     fields : of ``RunTable`` but entries, after ``list_present`` has filled their arrays
     count, total : the numbers of components and of runs
     calls : recorded launches, by purpose, that calls of a kind share; None to launch anew
@@ -51,10 +50,7 @@ class ComponentRuns:
     def __init__(
         self,
         gpu: Gpu,
-        labels: DeviceArray,
-        background: int,
-        rows: int,
-        length: int,
+        elements: int,
         fields: dict[str, Any],
         count: int,
         total: int,
@@ -62,13 +58,23 @@ class ComponentRuns:
         sums: Any = None,
     ) -> None:
         self.count, self.sums = count, sums
-        self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
+        self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, elements
         self.state = fields["state"]  # ``RunState``, as an array of int64
-        self.by_row = gpu.grid(labels.size)  # of a kernel that goes through components
+        self.by_row = gpu.grid(elements)  # of a kernel that goes through components
         self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.ahead.take
         self._entries = self.new(total, ENTRY)
-        if total:
-            self.launch(LISTING, partial(self._list, labels, background, rows, length), labels)
+
+    def list_from(self, labels: DeviceArray, background: int, rows: int, length: int) -> None:
+        """List the runs of labels, as for `label_rows`, in lines of `length`."""
+
+        def launches() -> None:
+            gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
+            described = label_rows(gpu, labels, background, rows)
+            by_list = gpu.grid(labels.size, each=LISTED_WORDS)
+            launch(list_runs, by_list, described, length, self.table)
+
+        if len(self._entries):
+            self.launch(LISTING, launches, labels)
 
     @cached_property
     def components(self) -> Any:
@@ -118,11 +124,6 @@ class ComponentRuns:
         """Launch, or replay, a kernel that goes through components."""
         self.launch(purpose, partial(launch, kernel, self.by_row, self.state, *arrays), *arrays)
 
-    def _list(self, labels: DeviceArray, background: int, rows: int, length: int) -> None:
-        gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
-        by_list = gpu.grid(labels.size, each=LISTED_WORDS)
-        launch(list_runs, by_list, label_rows(gpu, labels, background, rows), length, self.table)
-
 
 def find_runs(
     gpu: Gpu, labels: DeviceArray, background: int, rows: int, length: int, items: int = 1
@@ -153,8 +154,10 @@ def find_runs(
     launch(count, gpu.grid(labels.size, each=WORDS), described, length, table)
     launch(count_present, by_row, table)
     launch(list_present, by_row, table)
-    components, runs, _ = fields["state"].tolist()
-    return ComponentRuns(gpu, labels, background, rows, length, fields, components, runs)
+    components, total, _ = fields["state"].tolist()
+    runs = ComponentRuns(gpu, labels.size, fields, components, total)
+    runs.list_from(labels, background, rows, length)
+    return runs
 
 
 def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:

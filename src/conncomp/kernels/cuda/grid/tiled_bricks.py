@@ -300,10 +300,8 @@ def plan_of(
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    may_be_sparse_or_elsewhere = sparse or instead is not None
-    kind = _named(
-        compared, rank, logs if fixed else None, items > 1, index, may_be_sparse_or_elsewhere
-    )
+    elsewhere = sparse or instead is not None
+    kind = _named(compared, rank, logs if fixed else None, items > 1, index, elsewhere)
     # Few blocks loop over the tiles of volumes where `instead` may leave them nothing to do.
     most = multiprocessors if instead and not sparse else tiles
     by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
