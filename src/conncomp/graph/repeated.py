@@ -67,8 +67,8 @@ def call_again(
         or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
     ):
         return None, None
-    called = directed, connection, numbering
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, called)
+    call = directed, connection, numbering
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, call)
     kept = None if memory is None else memory.of_graphs.get(graph)
     recorded = None if kept is None else kept.get(kind)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.

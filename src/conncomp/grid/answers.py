@@ -23,7 +23,7 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, current_gpu
 from conncomp.kernels.cuda.workspace import Workspace
 
 Labels = NDArray[Any]
@@ -93,7 +93,7 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
 def run_algorithm(
     question: Question,
     problem: Array | Image,
-    labels: Any,
+    labels: Labels | DeviceArray,
     gpu: Gpu | None = None,
     workspace: Workspace | None = None,
 ) -> Any:
@@ -106,7 +106,7 @@ def run_algorithm(
 
 
 def fill_on_gpu(
-    question: Question, gpu: Gpu, image: Image, labels: Any, workspace: Workspace | None
+    question: Question, gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace | None
 ) -> Any:
     """Fill `labels`; return the numbers of components, int64, (items,), on the GPU, if wanted."""
     if image.size == 0:

@@ -32,10 +32,10 @@ from conncomp._cuda_arrays import (
     cuda_library_of,
     recorded_with,
 )
-from conncomp.grid.answers import Answer, answer, fill_array, fill_on_gpu
+from conncomp.grid.answers import Answer, Labels, answer, fill_array, fill_on_gpu
 from conncomp.grid.array import Array
 from conncomp.grid.on_cpu import NativeImage
-from conncomp.kernels.cuda.launcher import are_watched, current_gpu
+from conncomp.kernels.cuda.launcher import DeviceArray, are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 # With more kinds all are forgotten: then most arrays are of a new kind.
@@ -85,8 +85,8 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
     layout = library.layout(values, gpu.device)
     if layout is None:
         return None, None
-    called = type(values), layout, asked
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, called)
+    call = type(values), layout, asked
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, call)
     recorded = None if memory is None else memory.calls.get(kind)
     if memory is None or recorded is None or not recorded.takes(out, values):
         return kind, None
@@ -106,7 +106,7 @@ def answer_and_record(
     return answer(array, out, fill)
 
 
-def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
+def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Labels) -> Any:
     """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls.
 
     `ImageKind.label` calls ``label_runs``, as `fill_by_runs` of the table does.
@@ -124,7 +124,9 @@ def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels
     return fill_array(array, workspace, labels)
 
 
-def _fill_and_record(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
+def _fill_and_record(
+    kind: Kind, array: Array, workspace: Workspace | None, labels: DeviceArray
+) -> Any:
     """Fill labels of an array in GPU memory, and record the launches if they fit."""
     question, is_own, gpu = array.question, workspace is None, current_gpu()
     is_large = is_own and (kind in _too_large or array.values.size > MOST_ELEMENTS)
@@ -155,7 +157,7 @@ def _keep(kinds: dict[Hashable, Any], kind: Hashable, kept: Any, most: int) -> N
 
 
 def record_fill(
-    array: Array, workspace: Workspace, labels: Any, counted: Counted
+    array: Array, workspace: Workspace, labels: DeviceArray, counted: Counted
 ) -> RecordedFill | None:
     """Fill labels, a CuPy array, of an array in GPU memory; record the launches on this stream.
 
