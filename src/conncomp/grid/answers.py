@@ -1,4 +1,4 @@
-"""How a question about an array is answered.
+"""Answers to questions about arrays.
 
     Question  ->  algorithm, of the table  ->  fill labels  ->  numbers of components
 

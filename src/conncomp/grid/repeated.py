@@ -59,15 +59,15 @@ def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[
     if type(values) is not np.ndarray or workspace is not None:
         return _again_on_gpu(values, workspace, asked, out)
     kind = values.dtype, values.shape, values.strides, asked
-    known, shape = _on_cpu.get(kind, _UNKNOWN)
-    if known is None:
+    of_kind, shape = _on_cpu.get(kind, _UNKNOWN)
+    if of_kind is None:
         return kind, None
     labels = out
     if out is None:
         labels = new_array(np, values.shape, INDEX_TYPES[0])
     elif type(out) is not np.ndarray:
         labels = check_output(out, values.shape, None, (values,), np)
-    num = known.label(values, labels) if labels.dtype == INDEX_TYPES[0] else None
+    num = of_kind.label(values, labels) if labels.dtype == INDEX_TYPES[0] else None
     if num is None:
         return kind, None
     result = labels if out is None else out
@@ -115,11 +115,11 @@ def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
         image, batch_axes = NativeImage(array), question.batch_axes
         consecutive, shape, strides = question.consecutive, values.shape, values.strides
-        known = native.ImageKind(image.rule, image.grid, consecutive, shape, strides, batch_axes)
-        num = known.label(values, labels)
+        of_kind = native.ImageKind(image.rule, image.grid, consecutive, shape, strides, batch_axes)
+        num = of_kind.label(values, labels)
         if num is not None:
             batch_shape = array.batch_shape if question.counted else None
-            _keep(_on_cpu, kind, (known, batch_shape), MOST_ON_CPU)
+            _keep(_on_cpu, kind, (of_kind, batch_shape), MOST_ON_CPU)
             return num.reshape(batch_shape) if batch_shape else num
     return fill_array(array, workspace, labels)
 

@@ -1,4 +1,4 @@
-"""Which components close on themselves across periodic axes, and how, or percolate.
+"""Components that close on themselves across periodic axes, or percolate.
 
 Arrays are labelled with all axes open. Links over the seams, where periodic axes were cut, join
 these components and close paths: see ``core/wrapping/windings.h``.

@@ -41,7 +41,7 @@ SPINS, PAUSE = 2000, 1e-3
 
 
 class DeviceArray(Protocol):
-    """What drivers use of an array on the GPU: one of CuPy, or of NumPy on the host executor."""
+    """An array on the GPU, as drivers use it: of CuPy, or of NumPy on the host executor."""
 
     @property
     def dtype(self) -> DType:
@@ -65,7 +65,7 @@ class DeviceArray(Protocol):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """How far elements are apart along each axis, in bytes."""
+        """The distances of elements along each axis, in bytes."""
 
     @property
     def flags(self) -> Any:
@@ -73,7 +73,7 @@ class DeviceArray(Protocol):
 
     @property
     def data(self) -> Any:
-        """Where it lies."""
+        """The place of its memory."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, where: Any, /) -> Any: ...

@@ -57,12 +57,12 @@ def find_contacts(
     lengths, packed = lengths_on(gpu, *shape), xp.asarray(steps)
     grid = gpu.grid(labels.size, each=SPAN // THREADS)
     described = label_rows(gpu, labels, background, rows)
-    extent, found = extent_of(gpu, lengths), HASH.pack({"factor": FACTOR})
+    extent, key_hash = extent_of(gpu, lengths), HASH.pack({"factor": FACTOR})
     to_neighbours = STEPS.of(gpu, steps=packed, count=len(steps), kinds=kinds, periodic=periodic)
     while True:
         keys, counts = xp.full(1 << bits, -1, COUNT), xp.zeros(1 << bits, COUNT)
         full = xp.zeros(1, COUNT)
-        table = TABLE.of(gpu, hash=found, bits=bits, empty=-1, slots=keys)
+        table = TABLE.of(gpu, hash=key_hash, bits=bits, empty=-1, slots=keys)
         counted = COUNTS.of(gpu, table=table, counts=counts, full=full)
         launch(count, grid, described, extent, to_neighbours, counted)
         if not first_entry(full):

@@ -1,4 +1,4 @@
-"""Which labels there are, and a number for each, on the GPU: drives ``distinct.cuh``."""
+"""The labels that occur, and a number for each, on the GPU: drives ``distinct.cuh``."""
 
 from __future__ import annotations
 

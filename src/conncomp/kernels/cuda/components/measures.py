@@ -119,7 +119,7 @@ def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[
 
 
 class Sums(NamedTuple):
-    """Which sums are wanted: of coordinates, and of values of an image.
+    """The sums to add up: of coordinates, and of values of an image.
 
     `image` is contiguous, with a value for each label, or None.
     """

@@ -83,7 +83,7 @@ class ComponentRuns:
 
     @property
     def lists(self) -> tuple[Any, Any]:
-        """Where the runs of each component end, and the runs: arrays of int64 and of `ENTRY`."""
+        """The ends of the runs of each component, int64, and the runs, of `ENTRY`."""
         return self._fields["ends"][: self.count], self._entries
 
     @property

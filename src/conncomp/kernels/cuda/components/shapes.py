@@ -32,7 +32,7 @@ COLUMNS = Struct("ShapeColumns", "labels sizes boxes batch centroids moments")
 
 
 class Shapes(NamedTuple):
-    """What `measure_shapes` returns: arrays with a row for each component."""
+    """Columns of `measure_shapes`: arrays with a row for each component."""
 
     labels: Any
     sizes: Any

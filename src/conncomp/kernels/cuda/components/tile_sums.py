@@ -141,10 +141,10 @@ class TileSums:
             return self.counted
         answer = self._gpu.answer.item
         for _ in range(GLANCES):
-            told = answer()
-            if told >> (ROW_BITS + COMPONENT_BITS) == self._call:
-                components = (told & (1 << COMPONENT_BITS) - 1) - 1
-                rows = told >> COMPONENT_BITS & (1 << ROW_BITS) - 1
+            packed = answer()
+            if packed >> (ROW_BITS + COMPONENT_BITS) == self._call:
+                components = (packed & (1 << COMPONENT_BITS) - 1) - 1
+                rows = packed >> COMPONENT_BITS & (1 << ROW_BITS) - 1
                 break
         else:
             _, components, rows = self._launched.read_all(state, STATE_WORDS)

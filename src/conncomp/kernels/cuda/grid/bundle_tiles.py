@@ -44,7 +44,7 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 
 
 class BundlePlan(NamedTuple):
-    """What these kernels need for all volumes of one kind.
+    """The arguments of these kernels for all volumes of one kind.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ KERNELS = Templates(
 
 
 class RowPlan(NamedTuple):
-    """What these kernels need for all images of one kind.
+    """The arguments of these kernels for all images of one kind.
 
     Attributes
     ----------

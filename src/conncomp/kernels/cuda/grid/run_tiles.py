@@ -112,7 +112,7 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """What `fill_labels` needs for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind.
 
     Attributes
     ----------

@@ -77,11 +77,12 @@ ELSEWHERE = ", true"
 
 def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewhere: bool) -> _Names:
     """Return the names for tiles of constant `logs`, or of any (None)."""
-    known = f"GivenLogs<{str(items).lower()}>"
+    log = f"GivenLogs<{str(items).lower()}>"
     if logs is not None:
-        known = f"FixedLogs<{', '.join(map(str, logs))}>"
-    last = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
-    return _Names(links, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", ctype(index), *last)
+        log = f"FixedLogs<{', '.join(map(str, logs))}>"
+    in_all, joined = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
+    tiles = f"conncomp::BrickTiles<{rank}, conncomp::{log}>"
+    return _Names(links, tiles, ctype(index), in_all, joined)
 
 
 def _every(
@@ -214,7 +215,7 @@ def fill_labels(
 
 
 class Plan(NamedTuple):
-    """What `fill_labels` needs for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind.
 
     Attributes
     ----------
