@@ -3,7 +3,7 @@
 from itertools import product
 
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.runs import LOCAL, MERGE, MOST_TILED_AXES, TILES
+from conncomp.grid.on_cpu import LOCAL, MERGE, MOST_TILED_AXES, TILES
 
 ON_CPU = ALGORITHMS["cpu"]
 CASES = [{"algorithm": name} for name in ON_CPU]

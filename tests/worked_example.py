@@ -62,10 +62,11 @@ def stages(choose_tile):
     given = plan.tiles, plan.rule, described.values
     launch(label, plan.by_tile, *given, labels, table, shared=plan.shared)
     after = [labels.copy()]
-    launch(join, plan.by_border, plan.tiles, *plan.border, described.values, labels, table)
+    of_border = plan.tile_count, plan.border
+    launch(join, plan.by_border, plan.tiles, *of_border, described.values, labels, table)
     after.append(labels.copy())
     launch(
-        write, plan.by_tile, plan.tiles, described.values, labels, table, plan.words[1], None, None
+        write, plan.by_tile, plan.tiles, described.values, labels, table, plan.columns, None, None
     )
     after.append(labels)
     of_image = [tile * plan.by_tile[1] + brick for tile in (0, 1) for brick in (0, 1)]

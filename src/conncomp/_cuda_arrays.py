@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import in_library, library_of
-from conncomp.kernels.cuda.launcher import COUNT, TELLING, DType, Gpu
-from conncomp.kernels.cuda.workspace import Ahead, OwnWorkspaces, Workspace, record, stream_key
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu
+from conncomp.kernels.cuda.recordings import TELLING, Ahead, record, stream_key
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 
 class CuPyArrays:
@@ -123,9 +124,9 @@ MOST_AHEAD = 1 << 22
 
 
 def recorded_with(
-    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, *called: Any
+    gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, call: Hashable
 ) -> tuple[Workspace | None, Kind]:
-    """Return the workspace of a call's recorded launches, and their key in `Workspace.calls`.
+    """Return the workspace of a call's recorded launches, and their key: the stream, and `call`.
 
     Without a `workspace` of the caller it is the one of `own`, None before the first call. The key
     is None if launches are not recorded.
@@ -136,7 +137,7 @@ def recorded_with(
     memory = own.held(stream).get(gpu.device) if workspace is None else workspace
     if memory is not None and memory.caller == get_ident():
         return None, None  # a signal's handler calls within a call of this thread
-    return memory, (stream_key(stream), *called)
+    return memory, (stream_key(stream), call)
 
 
 class RecordedFill:
@@ -145,9 +146,9 @@ class RecordedFill:
     Parameters
     ----------
     fill : launches the kernels; returns the numbers of components, int64 on the GPU
-    arrays : CuPy arrays that a replay replaces by arrays of `library`, the labels last
+    labels : a CuPy array, which a replay replaces by one of `library`
     shape : of the numbers of components
-    reads : where the memory of the first array begins and ends, in bytes from its first element
+    given : a CuPy array that the kernels read, if a replay replaces it
 
     Attributes
     ----------
@@ -158,18 +159,17 @@ class RecordedFill:
     def __init__(
         self,
         gpu: Gpu,
-        fill: Callable[[], Any],
-        arrays: tuple[Any, ...],
+        fill: Callable[[], DeviceArray],
+        labels: DeviceArray,
         library: CudaLibrary,
         workspace: Workspace,
-        shape: tuple[int, ...],
         counted: Counted,
-        reads: tuple[int, int] = (0, 0),
+        shape: tuple[int, ...] = (),
+        given: DeviceArray | None = None,
     ) -> None:
-        self._library, labels = library, arrays[-1]
-        self._labels_nbytes, self._reads = labels.nbytes, reads
-        self._stream = gpu.current_stream()
-        self._shape, self._dtype, self._device = labels.shape, labels.dtype, labels.device.id
+        self._library, self._labels_nbytes = library, labels.nbytes
+        self._reads = (0, 0) if given is None else _bounds_of(given)
+        self._shape, self._dtype, self._device = labels.shape, labels.dtype, gpu.device
         example = in_library(labels, library.name)
         self._labels_kind = type(example), library.layout(example, self._device)
         self._is_told, self._is_copied = counted == "told", counted == "copied"
@@ -177,20 +177,19 @@ class RecordedFill:
         is_ahead = library.asks_ahead and labels.nbytes <= MOST_AHEAD
         self._ahead = Ahead(self._new) if is_ahead else None
         with workspace, gpu.loading([TELLING.module()] * self._is_told):
-            self._recording = record(gpu, fill, arrays, tells=self._is_told)
+            variable = (labels,) if given is None else (given, labels)
+            self._recording = record(gpu, fill, variable, tells=self._is_told)
             numbers = self._recording.returned
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
             self.first = (
-                self._recording.read(self._stream, self._counts_address)
-                if self._is_told
-                else self._numbers()
+                self._recording.read(self._counts_address) if self._is_told else self._numbers()
             )
 
-    def __call__(self, workspace: Workspace, out: Any, *others: int) -> tuple[Any, Any]:
+    def __call__(self, workspace: Workspace, out: Any, *given: int) -> tuple[Any, Any]:
         """Fill labels; return them, and the numbers of components as `Counted` says.
 
-        `out` passes `takes`; `others` are the addresses of the arrays before the labels. The next
+        `out` passes `takes`, and `given` is the address of an array like that, if any. The next
         call's labels are allocated while the GPU works, so that the next call launches sooner.
         """
         with workspace.turn:
@@ -200,7 +199,7 @@ class RecordedFill:
                 if out is None:
                     new = self._new if ahead is None else ahead.take
                     labels = new(self._shape, self._dtype)
-                self._recording.run(self._stream, (*others, self._library.address(labels)))
+                self._recording.run((*given, self._library.address(labels)))
                 if out is None and ahead is not None:
                     last, workspace.ahead = workspace.ahead, ahead
                     if last is not None and last is not ahead:
@@ -213,13 +212,13 @@ class RecordedFill:
     def _numbers(self) -> Any:
         """Return the numbers of components as `Counted` says: an int, an int64 array or None."""
         if self._is_told:
-            return self._recording.answer(self._stream)
+            return self._recording.answer()
         if not self._is_copied:
             return None if self._left is None else self._left[...]  # an array of its own
         # A copy, which the GPU makes after the launches.
         copy = self._new(self.counts.shape, COUNT)
         address, count = self._library.address(copy), self.counts.nbytes
-        self._recording.copy(self._stream, address, self._counts_address, count)
+        self._recording.copy(address, self._counts_address, count)
         return copy
 
     def takes(self, out: Any, given: Any = None) -> bool:
@@ -234,3 +233,10 @@ class RecordedFill:
         ahead = self._library.address(out) - self._library.address(given)
         first, end = self._reads
         return bool(ahead + self._labels_nbytes <= first or end <= ahead)
+
+
+def _bounds_of(array: DeviceArray) -> tuple[int, int]:
+    """Return where an array's memory begins and ends, in bytes from its first element."""
+    reaches = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
+    end = sum(max(reach, 0) for reach in reaches) + array.dtype.itemsize
+    return sum(min(reach, 0) for reach in reaches), end

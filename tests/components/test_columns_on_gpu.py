@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import conncomp
 from changing_memory import written_by_another_thread
 from conncomp.components.columns.properties import PROPERTIES
-from conncomp.kernels.cuda import workspace
+from conncomp.kernels.cuda import recordings
 from conncomp.kernels.cuda.components import configurations, measures, moments
 from conncomp.kernels.cuda.components.runs import find_runs
 from host_cuda.host_gpu import HostGpu
@@ -123,7 +123,7 @@ def test_later_calls_of_a_kind(cupy, monkeypatch, shape):
         np.testing.assert_array_equal(itself["intensity_max"].get(), itself["label"].get())
     (kept,) = measures._recorded.values()
     launches = set(kept._calls)
-    monkeypatch.setattr(workspace, "recorded_launches", lambda: 1 / 0)
+    monkeypatch.setattr(recordings, "recorded_launches", lambda: 1 / 0)
     check(cupy, *blobs(7, shape))
     assert set(kept._calls) == launches
 

@@ -22,7 +22,7 @@ import conncomp
 from conncomp import Graph, IncrementalComponents, Workspace, generate, label, label_bonds
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
-from conncomp.kernels.cuda import launcher
+from conncomp.kernels.cuda import launcher, recordings
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.grid import (
     bundle_tiles,
@@ -297,11 +297,11 @@ def label_by_default(cupy):
 
 def tell_a_number(cupy):
     """Make launches again, of which the last one tells a number."""
-    gpu = launcher.current_gpu()
-    again, stream = gpu.recording_of([], (), cupy.asarray(np.array([2**40]))), gpu.current_stream()
+    number = cupy.asarray(np.array([2**40]))
+    again = recordings.record(launcher.current_gpu(), lambda: number, tells=True)
     for _ in range(3):
-        again.run(stream, ())
-        assert again.answer(stream) == 2**40
+        again.run(())
+        assert again.answer() == 2**40
 
 
 def label_items(cupy):

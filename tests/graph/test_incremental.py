@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 import conncomp
 from conncomp import Graph, IncrementalComponents, Workspace
-from conncomp.graph import growing, incremental
+from conncomp.graph import growing
 from conncomp.kernels.cuda.graph import incremental as driver
 from dealt import examples
 from hard_graphs import HARD_GRAPHS, shuffled

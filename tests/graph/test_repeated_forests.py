@@ -112,7 +112,7 @@ def test_nothing_is_kept_longer_than_the_graph(cupy):
     _, there, weights = both_ways()
     workspace = Workspace()
     minimum_spanning_forest(there, Array(weights(7)), workspace=workspace)
-    graphs = workspace.calls[repeated._GRAPHS]
+    graphs = workspace.of_graphs
     assert len(graphs[there._parts]) == 1
     del there
     gc.collect()

@@ -31,7 +31,7 @@ def kept(graph):
     return {
         k: v
         for held in repeated._workspaces.held(0).values()
-        for k, v in repeated._kinds(held, graph._parts).items()
+        for k, v in held.of_graphs.get(graph._parts, {}).items()
     }
 
 
@@ -111,12 +111,12 @@ def test_no_thread_takes_more_memory_before_launches_are_recorded(cupy, monkeypa
     """They would be kept for memory that is given back."""
     made, graph, waiting = repeated.RecordedFill, placed(random_graph()), []
 
-    def amid_threads(gpu, fill, arrays, library, workspace, *others):
+    def amid_threads(gpu, fill, labels, library, workspace, *others):
         def take_more():
             with workspace:
                 workspace.take(gpu, (2 * workspace.nbytes, np.dtype(np.uint8)))
 
-        fills = made(gpu, fill, arrays, library, workspace, *others)
+        fills = made(gpu, fill, labels, library, workspace, *others)
         waiting.append(Thread(target=take_more))
         waiting[0].start()
         waiting[0].join(0.2)
@@ -249,7 +249,7 @@ def test_calls_on_a_stream_of_each_thread_are_recorded_by_thread(cupy, monkeypat
         for _ in range(3):
             check(on_gpu, graph)
         (own,) = repeated._workspaces.held(PER_THREAD).values()
-        return [*own.calls[repeated._GRAPHS][on_gpu._parts]]
+        return [*own.of_graphs[on_gpu._parts]]
 
     with ThreadPoolExecutor(1) as pool:
         assert len({*kinds(), *pool.submit(kinds).result()}) == 2
@@ -276,7 +276,7 @@ def test_launches_go_with_their_graph(cupy):
     check(on_gpu, graph)
     gc.collect()
     (workspace,) = repeated._workspaces.held(0).values()
-    graphs = workspace.calls[repeated._GRAPHS]
+    graphs = workspace.of_graphs
     assert len(graphs) == 1
     assert pickle.loads(pickle.dumps(graph)).num_arcs == graph.num_arcs
     del on_gpu

@@ -83,13 +83,13 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
 
 def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
     (first, *later), gpu, names = images(shape=(200, 300)), repeated.current_gpu(), set()
-    recording_of = gpu.recording_of
+    add_to = gpu.add_to
 
-    def noted(launches, *arguments):
-        names.update(each.kernel.name for each in launches)
-        return recording_of(launches, *arguments)
+    def noted(recorder, launch, places):
+        names.add(launch.kernel.name)
+        add_to(recorder, launch, places)
 
-    monkeypatch.setattr(gpu, "recording_of", noted)
+    monkeypatch.setattr(gpu, "add_to", noted)
     check(first)
     assert "label_tiles" in names
     decide_nothing(monkeypatch)

@@ -20,7 +20,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ import pytest
 
 import dealt
 from conncomp.kernels.cuda.compiling import SOURCES, includes, source
-from conncomp.kernels.cuda.launcher import TELLING, Gpu, Launch, Recording, launch
+from conncomp.kernels.cuda.launcher import Gpu, Launch, Places, launch
 from host_cuda import asked_for
 from native_program import AT_FIXED_ADDRESSES
 
@@ -233,7 +233,7 @@ class _HostKernel:
 
 
 def _with_values(argument: Any, places: list[tuple[int, int, int]], values: tuple[int, ...]) -> Any:
-    """Return an argument of `launch` with values at (offset, size, number) of `recording_of`."""
+    """Return an argument of `launch` with values at `Places`."""
     if not places:
         return argument
     if not isinstance(argument, np.void):
@@ -258,6 +258,34 @@ def _argument(value: Any, what: str) -> tuple[Any, int]:
         raise TypeError(f"{what} is of {type(value)}, which no kernel takes")
     data = value.tobytes()
     return ctypes.create_string_buffer(data, len(data)), len(data)
+
+
+class HostLaunches:
+    """Launches to replay on the host, as `native.Launches`."""
+
+    def __init__(self) -> None:
+        self.launches: list[tuple[Launch, Places]] = []
+
+    def tell(self, answer: int) -> None:
+        self._answer = answer
+
+    def run(self, stream: int, values: tuple[int, ...]) -> None:
+        for (kernel, grid, arguments, shared), places in self.launches:
+            pairs = zip(arguments, places, strict=True)
+            given = [_with_values(argument, found, values) for argument, found in pairs]
+            launch(kernel, grid, *given, shared=shared)
+
+    def read(self, stream: int, address: int) -> int:
+        return ctypes.c_int64.from_address(address).value
+
+    def read_all(self, stream: int, address: int, count: int) -> list[int]:
+        return list((ctypes.c_int64 * count).from_address(address))
+
+    def answer(self, stream: int) -> int:
+        return self.read(stream, self._answer)
+
+    def copy(self, stream: int, target: int, source: int, count: int) -> None:
+        ctypes.memmove(target, source, count)
 
 
 class HostGpu(Gpu):
@@ -312,10 +340,6 @@ class HostGpu(Gpu):
     def address(self, array: Any) -> int:
         return int(array.ctypes.data)
 
-    @cached_property
-    def answer(self) -> Any:
-        return np.zeros(1, np.int64)
-
     def is_current(self) -> bool:
         return True
 
@@ -328,42 +352,14 @@ class HostGpu(Gpu):
     def free_memory(self) -> int:
         return 1 << 40
 
-    def recording_of(
-        self, launches: list[Launch], variable: tuple[Any, ...], number: Any = None
-    ) -> Recording:
-        if number is not None:
-            (tell,), answer = TELLING.load(self), np.zeros(1, np.int64)
-            launches = [*launches, Launch(tell, (1, 1), (number, answer), 0)]
-        places = [
-            [list(self._variable_places(argument, variable)) for argument in arguments]
-            for _, _, arguments, _ in launches
-        ]
+    def new_answer(self) -> Any:
+        return np.zeros(1, np.int64)
 
-        def run(stream: int, values: tuple[int, ...]) -> None:
-            for (kernel, grid, arguments, shared), places_of_launch in zip(
-                launches, places, strict=True
-            ):
-                given = [
-                    _with_values(argument, places_of_argument, values)
-                    for argument, places_of_argument in zip(
-                        arguments, places_of_launch, strict=True
-                    )
-                ]
-                launch(kernel, grid, *given, shared=shared)
+    def recorder(self) -> Any:
+        return HostLaunches()
 
-        def read(stream: int, address: int) -> int:
-            return ctypes.c_int64.from_address(address).value
-
-        def read_all(stream: int, address: int, count: int) -> list[int]:
-            return list((ctypes.c_int64 * count).from_address(address))
-
-        def answer_of(stream: int) -> int:
-            return int(answer[0])
-
-        def copy(stream: int, target: int, source: int, count: int) -> None:
-            ctypes.memmove(target, source, count)
-
-        return Recording(run, answer_of, copy, read, read_all, ())
+    def add_to(self, recorder: Any, launch: Launch, places: Places) -> None:
+        recorder.launches.append((launch, places))
 
     def blocks_together(self, threads: int, most: int) -> int:
         return min(self.workers, super().blocks_together(threads, most))

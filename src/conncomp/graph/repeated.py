@@ -14,12 +14,10 @@ without; when a larger graph takes more of it, the recordings of smaller ones ar
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from functools import partial
 from itertools import product
 from threading import get_ident
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,14 +32,14 @@ from conncomp.kernels.cuda.graph.boruvka import (
     room_for_forest,
 )
 from conncomp.kernels.cuda.launcher import Gpu, are_watched, current_gpu
-from conncomp.kernels.cuda.workspace import OwnWorkspaces, Recordings, Workspace, stream_key
+from conncomp.kernels.cuda.recordings import Recordings, stream_key
+from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 from conncomp.kernels.graph import WeightBits
 
 # The most vertices and arcs of recorded calls without a workspace, as their memory stays allocated.
 MOST_ENTRIES = 1 << 23
 
 _workspaces = OwnWorkspaces()  # by device, of calls without one
-_GRAPHS = "graphs"  # the key in `Workspace.calls` of recordings by graph and kind
 
 # The types of `asked` in recorded calls: of these types, equal arguments mean the same.
 _NONE = type(None)
@@ -59,7 +57,7 @@ def call_again(
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
         return None, None
-    *of_components, numbering, algorithm, device = asked
+    directed, connection, numbering, algorithm, device = asked
     entries, library = graph.num_vertices + len(targets), cuda_library_named(graph.library)
     gpu, fits = current_gpu(), workspace is not None or entries <= MOST_ENTRIES
     if (
@@ -69,8 +67,10 @@ def call_again(
         or (targets.data.device_id != gpu.device or not graph.num_vertices or not fits)
     ):
         return None, None
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *of_components, numbering)
-    recorded = None if memory is None else _kinds(memory, graph).get(kind)
+    call = directed, connection, numbering
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, call)
+    kept = None if memory is None else memory.of_graphs.get(graph)
+    recorded = None if kept is None else kept.get(kind)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):
         return kind, None
@@ -78,13 +78,12 @@ def call_again(
     return kind, (count, labels)
 
 
-def _kinds(workspace: Workspace, graph: Parts) -> dict[Hashable, Any]:
-    """Return the recordings, by kind, of calls on a graph with a workspace."""
-    graphs = workspace.calls.setdefault(_GRAPHS, WeakKeyDictionary())
-    kinds: dict[Hashable, Any] | None = graphs.get(graph)
-    if kinds is None:
-        kinds = graphs[graph] = {}
-    return kinds
+def _recordings(gpu: Gpu, graph: Parts, workspace: Workspace) -> Recordings:
+    """Return the recordings, by kind, of calls on a graph; the caller has the workspace's turn."""
+    recordings = workspace.of_graphs.get(graph)
+    if recordings is None:
+        recordings = workspace.of_graphs[graph] = Recordings(gpu)
+    return recordings
 
 
 def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
@@ -97,9 +96,9 @@ def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) 
     )
     with memory:  # no other call takes more of it before the launches are recorded
         launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
-        recorded = RecordedFill(gpu, launches, (task.labels,), library, memory, (), counted)
+        recorded = RecordedFill(gpu, launches, task.labels, library, memory, counted)
         if task.labels.dtype == INDEX_TYPES[0]:  # not another dtype, of `out`
-            _kinds(memory, graph)[kind] = recorded
+            _recordings(gpu, graph, memory)[kind] = recorded
     return recorded.first
 
 
@@ -110,9 +109,9 @@ def recorded_forest(
     stream, arcs = gpu.current_stream(), graph.num_arcs
     is_plain = weights is None or (weights.bits.dtype.itemsize == 4 and arcs <= INT32_MAX)
     will_be_recorded = arcs > 0 and is_plain and not are_watched() and gpu.may_record(stream)
-    is_small = graph.num_vertices + arcs <= MOST_ENTRIES
+    fits = workspace is not None or graph.num_vertices + arcs <= MOST_ENTRIES
     memory = _workspaces.take(gpu.device, stream) if workspace is None else workspace
-    if not will_be_recorded or (workspace is None and not is_small) or memory.caller == get_ident():
+    if not will_be_recorded or not fits or memory.caller == get_ident():
         with Workspace() if workspace is None else workspace as memory:
             return forest_arcs(gpu, graph, weights, memory)
     with memory:
@@ -132,13 +131,11 @@ def _forest_again(
     """Return the arcs of a forest by launches that the first call of a kind records."""
     order, bits = (None, None) if weights is None else (weights.order, weights.bits)
     key, arcs = ("forest", stream_key(stream), order, graph.symmetric), room_for_forest(gpu, graph)
-    recordings = _kinds(workspace, graph).get(key) or Recordings(gpu, stream)
 
     def launches() -> Any:
         task = ForestTask(gpu, graph, weights, workspace)
         task.find(arcs)
         return task.total
 
-    again = recordings.launch(key, (arcs, bits), launches)
-    _kinds(workspace, graph)[key] = recordings  # again, as taking more memory clears the calls
-    return as_many(arcs, again.read(stream, gpu.address(again.returned)))
+    again = _recordings(gpu, graph, workspace).launch(key, (arcs, bits), launches)
+    return as_many(arcs, again.read(gpu.address(again.returned)))

@@ -81,8 +81,8 @@ def _checked(
     choices = chosen.check_options(options) if options else chosen.defaults
     if dtype is not None and not (isinstance(dtype, str) and dtype == "smallest"):
         dtype = as_dtype(dtype)
-    made = {"consecutive": numbering == "consecutive", "counted": counted, "dtype": dtype}
-    return made | {"device": device, "algorithm": algorithm, "options": tuple(choices.items())}
+    answer = {"consecutive": numbering == "consecutive", "counted": counted, "dtype": dtype}
+    return answer | {"device": device, "algorithm": algorithm, "options": tuple(choices.items())}
 
 
 def check_periodic(periodic: bool | Sequence[bool], ndim: int, item: str) -> tuple[bool, ...]:
@@ -128,9 +128,9 @@ def check_neighbourhood(
         longer = tuple(k for k, length in enumerate(shape) if length > 1)
         count = neighbourhood.count(longer)
         if count > MOST_NEIGHBOURS:
-            known = neighbourhood.connectivity
-            what, remedy = f"connectivity={known}", "lower connectivity"
-            if known is None:
+            connected = neighbourhood.connectivity
+            what, remedy = f"connectivity={connected}", "lower connectivity"
+            if connected is None:
                 what, remedy = "structure", "structure of fewer steps"
             raise ValueError(
                 f"{what} gives an element {count} neighbours along the {len(longer)} axes of "

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from conncomp._algorithms import Algorithm, Fill, Task, always_waits, paper_on_gpu, table_of
-from conncomp.grid import runs
+from conncomp.grid import on_cpu
 from conncomp.kernels.cuda.grid import (
     item_runs,
     run_tiles,
@@ -55,8 +55,8 @@ DEFAULTS_ON_GPU: tuple[GridDriver, ...] = (
 
 def _fill_by_default(image: Image, task: Task) -> Any:
     gpu, labels, consecutive = task.gpu, task.labels, task.consecutive
-    asked = gpu, image, labels.dtype, consecutive
-    driver = next(each for each in DEFAULTS_ON_GPU if each.takes(*asked))
+    index = labels.dtype
+    driver = next(d for d in DEFAULTS_ON_GPU if d.takes(gpu, image, index, consecutive))
     return driver.fill_labels(gpu, image, labels, task.workspace, consecutive)
 
 
@@ -68,12 +68,12 @@ _paper_on_gpu = partial(paper_on_gpu, first=1)
 
 # A problem is an `Array` on the CPU, and an `Image` on a GPU.
 ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", runs.fill_by_runs),
-    Algorithm("runs", "cpu", runs.fill_by_runs),
-    _paper_on_cpu("raster-scan", runs.fill_by_raster_scans, HAWICK),
-    _paper_on_cpu("label-equivalence", runs.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
+    Algorithm("auto", "cpu", on_cpu.fill_by_runs),
+    Algorithm("runs", "cpu", on_cpu.fill_by_runs),
+    _paper_on_cpu("raster-scan", on_cpu.fill_by_raster_scans, HAWICK),
+    _paper_on_cpu("label-equivalence", on_cpu.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
     _paper_on_cpu(
-        "tiles", runs.fill_by_tiles, WEIGEL, options=runs.TILE_OPTIONS, check=runs.check_tiles
+        "tiles", on_cpu.fill_by_tiles, WEIGEL, options=on_cpu.TILE_OPTIONS, check=on_cpu.check_tiles
     ),
     Algorithm("auto", "cuda", _fill_by_default),
     _paper_on_gpu(

@@ -1,4 +1,10 @@
-"""How a question is answered: the labels of an array."""
+"""Answers to questions about arrays.
+
+    Question  ->  algorithm, of the table  ->  fill labels  ->  numbers of components
+
+`run_algorithm` goes this way; what is around it allocates labels, and moves them where the caller's
+array lies.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,7 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question
 from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, current_gpu
 from conncomp.kernels.cuda.workspace import Workspace
 
 Labels = NDArray[Any]
@@ -85,18 +91,22 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
 
 
 def run_algorithm(
-    question: Question, problem: Any, labels: Any, gpu: Gpu | None = None, workspace: Any = None
+    question: Question,
+    problem: Array | Image,
+    labels: Labels | DeviceArray,
+    gpu: Gpu | None = None,
+    workspace: Workspace | None = None,
 ) -> Any:
     """Fill the labels of an `Array` (CPU) or `Image` (GPU); return what `Algorithm.fill` does."""
-    engine, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
-    if engine.check is not None:
-        engine.check(problem, **options)
+    algorithm, options = ALGORITHMS[question.device][question.algorithm], dict(question.options)
+    if algorithm.check is not None:
+        algorithm.check(problem, **options)
     task = Task(gpu, labels, workspace, question.consecutive, question.counted)
-    return engine.fill(problem, task, **options)
+    return algorithm.fill(problem, task, **options)
 
 
 def fill_on_gpu(
-    question: Question, gpu: Gpu, image: Image, labels: Any, workspace: Workspace | None
+    question: Question, gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace | None
 ) -> Any:
     """Fill `labels`; return the numbers of components, int64, (items,), on the GPU, if wanted."""
     if image.size == 0:

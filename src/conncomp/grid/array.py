@@ -28,7 +28,7 @@ from conncomp.kernels.links import Links
 
 
 class Given(NamedTuple):
-    """What the caller gave, as an array of NumPy or CuPy, and where to work on it."""
+    """The caller's array, as one of NumPy or CuPy, and where to work on it."""
 
     array: Any
     mask: NDArray[np.bool_] | None

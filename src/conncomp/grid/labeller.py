@@ -17,7 +17,8 @@ from conncomp.grid.array import array_of, read_array
 from conncomp.grid.question import Numbering
 from conncomp.grid.repeated import record_fill
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.workspace import Workspace, stream_key
+from conncomp.kernels.cuda.recordings import stream_key
+from conncomp.kernels.cuda.workspace import Workspace
 
 
 class Labeller:
@@ -77,9 +78,11 @@ class Labeller:
         self.shape: tuple[int, ...] = example.shape
         self.dtype: np.dtype[Any] = example.dtype
         self.label_dtype: np.dtype[Any] = INDEX_TYPES[example.size > INT32_MAX]
-        asked = background, connectivity, structure, tolerance, periodic, batch_axes
-        wanted: Any = {"numbering": numbering, "return_num": False, "dtype": self.label_dtype}
-        self._question = question_of_image(example, example, *asked, device="cuda", **wanted)
+        asked: dict[str, Any] = {"tolerance": tolerance, "periodic": periodic, "device": "cuda"}
+        asked |= {"batch_axes": batch_axes, "numbering": numbering, "return_num": False}
+        self._question = question_of_image(
+            example, example, background, connectivity, structure, dtype=self.label_dtype, **asked
+        )
         self(example)
 
     @property

@@ -1,4 +1,4 @@
-"""What is asked of an array: who is connected to whom, and how components are numbered.
+"""Questions about arrays: who is connected to whom, and how components are numbered.
 
 The arguments of `label` or `label_bonds` are checked once, and become a question. It holds no
 array, so an array, a chunk, a slab and a block of a file share one question, in any process.

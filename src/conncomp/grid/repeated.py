@@ -32,10 +32,10 @@ from conncomp._cuda_arrays import (
     cuda_library_of,
     recorded_with,
 )
-from conncomp.grid.answers import Answer, answer, fill_array, fill_on_gpu
+from conncomp.grid.answers import Answer, Labels, answer, fill_array, fill_on_gpu
 from conncomp.grid.array import Array
-from conncomp.grid.runs import described
-from conncomp.kernels.cuda.launcher import are_watched, current_gpu
+from conncomp.grid.on_cpu import NativeImage
+from conncomp.kernels.cuda.launcher import DeviceArray, are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 # With more kinds all are forgotten: then most arrays are of a new kind.
@@ -59,15 +59,15 @@ def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[
     if type(values) is not np.ndarray or workspace is not None:
         return _again_on_gpu(values, workspace, asked, out)
     kind = values.dtype, values.shape, values.strides, asked
-    known, shape = _on_cpu.get(kind, _UNKNOWN)
-    if known is None:
+    of_kind, shape = _on_cpu.get(kind, _UNKNOWN)
+    if of_kind is None:
         return kind, None
     labels = out
     if out is None:
         labels = new_array(np, values.shape, INDEX_TYPES[0])
     elif type(out) is not np.ndarray:
         labels = check_output(out, values.shape, None, (values,), np)
-    num = known.label(values, labels) if labels.dtype == INDEX_TYPES[0] else None
+    num = of_kind.label(values, labels) if labels.dtype == INDEX_TYPES[0] else None
     if num is None:
         return kind, None
     result = labels if out is None else out
@@ -85,8 +85,8 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
     layout = library.layout(values, gpu.device)
     if layout is None:
         return None, None
-    called = type(values), layout, asked
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, *called)
+    call = type(values), layout, asked
+    memory, kind = recorded_with(gpu, library, workspace, _workspaces, call)
     recorded = None if memory is None else memory.calls.get(kind)
     if memory is None or recorded is None or not recorded.takes(out, values):
         return kind, None
@@ -106,25 +106,27 @@ def answer_and_record(
     return answer(array, out, fill)
 
 
-def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
+def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Labels) -> Any:
     """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls.
 
     `ImageKind.label` calls ``label_runs``, as `fill_by_runs` of the table does.
     """
     values, question = array.values, array.question
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
-        _, rule, grid, _ = described(array)
-        layout = values.shape, values.strides, question.batch_axes
-        known = native.ImageKind(rule, grid, question.consecutive, *layout)
-        num = known.label(values, labels)
+        image, batch_axes = NativeImage(array), question.batch_axes
+        consecutive, shape, strides = question.consecutive, values.shape, values.strides
+        of_kind = native.ImageKind(image.rule, image.grid, consecutive, shape, strides, batch_axes)
+        num = of_kind.label(values, labels)
         if num is not None:
-            shape = array.batch_shape if question.counted else None
-            _keep(_on_cpu, kind, (known, shape), MOST_ON_CPU)
-            return num.reshape(shape) if shape else num
+            batch_shape = array.batch_shape if question.counted else None
+            _keep(_on_cpu, kind, (of_kind, batch_shape), MOST_ON_CPU)
+            return num.reshape(batch_shape) if batch_shape else num
     return fill_array(array, workspace, labels)
 
 
-def _fill_and_record(kind: Kind, array: Array, workspace: Workspace | None, labels: Any) -> Any:
+def _fill_and_record(
+    kind: Kind, array: Array, workspace: Workspace | None, labels: DeviceArray
+) -> Any:
     """Fill labels of an array in GPU memory, and record the launches if they fit."""
     question, is_own, gpu = array.question, workspace is None, current_gpu()
     is_large = is_own and (kind in _too_large or array.values.size > MOST_ELEMENTS)
@@ -155,7 +157,7 @@ def _keep(kinds: dict[Hashable, Any], kind: Hashable, kept: Any, most: int) -> N
 
 
 def record_fill(
-    array: Array, workspace: Workspace, labels: Any, counted: Counted
+    array: Array, workspace: Workspace, labels: DeviceArray, counted: Counted
 ) -> RecordedFill | None:
     """Fill labels, a CuPy array, of an array in GPU memory; record the launches on this stream.
 
@@ -168,11 +170,5 @@ def record_fill(
     if image.values is not array.values or library is None:
         return None
     fill = partial(fill_on_gpu, array.question, gpu, image, labels, workspace)
-    arrays, reads = (image.values, labels), _bounds_of(array.given)
-    return RecordedFill(gpu, fill, arrays, library, workspace, array.batch_shape, counted, reads)
-
-
-def _bounds_of(array: Any) -> tuple[int, int]:
-    """Return where an array's memory begins and ends, in bytes from its first element."""
-    reaches = [stride * (n - 1) for stride, n in zip(array.strides, array.shape, strict=True)]
-    return sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches) + array.itemsize
+    shape, given = array.batch_shape, image.values
+    return RecordedFill(gpu, fill, labels, library, workspace, counted, shape, given)

@@ -1,4 +1,4 @@
-"""Which components close on themselves across periodic axes, and how, or percolate.
+"""Components that close on themselves across periodic axes, or percolate.
 
 Arrays are labelled with all axes open. Links over the seams, where periodic axes were cut, join
 these components and close paths: see ``core/wrapping/windings.h``.
@@ -21,7 +21,7 @@ from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import MOST_BOND_AXES
 from conncomp.grid.answers import at_both_faces, fill_on_gpu, label_array, run_algorithm
 from conncomp.grid.array import Array, array_of, read_array
-from conncomp.grid.runs import link_rule
+from conncomp.grid.on_cpu import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -160,8 +160,10 @@ def component_wrapping(
             [0, 0]]])
     """
     given = read_array(label_image, "label_image", device, workspace)
-    asked = background, connectivity, structure, tolerance, periodic, batch_axes
-    question = question_of_image(given.array, label_image, *asked, device=given.place)
+    asked: dict[str, Any] = {"tolerance": tolerance, "periodic": periodic, "batch_axes": batch_axes}
+    question = question_of_image(
+        given.array, label_image, background, connectivity, structure, device=given.place, **asked
+    )
     return wrapping_of(array_of(question, given), workspace, "label_image")
 
 
@@ -254,8 +256,10 @@ def percolates(
     """
     number = as_integer("axis", axis)
     given = read_array(image, "label_image", device)
-    asked = background, connectivity, structure, tolerance, periodic
-    question = question_of_image(given.array, image, *asked, device=given.place)
+    values, place = given.array, given.place
+    question = question_of_image(
+        values, image, background, connectivity, structure, tolerance, periodic, device=place
+    )
     array = array_of(question, given)
     closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):
@@ -306,10 +310,11 @@ def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
 
 
 def _find_on_cpu(opened: Array, seams: Seams, labels: Any, counts: Any) -> Windings:
-    data, rule = opened.values.__array_interface__["data"][0], link_rule(opened.links)
-    described = np.frombuffer(seams.struct.tobytes(), np.int64), seams.boxes.view(np.int64)
-    given = *described, seams.slots, seams.lattices, labels.reshape(-1)
-    smallest, bases, left_out = native.find_windings(data, rule, *given)
+    address, rule = opened.values.__array_interface__["data"][0], link_rule(opened.links)
+    struct, boxes = np.frombuffer(seams.struct.tobytes(), np.int64), seams.boxes.view(np.int64)
+    smallest, bases, left_out = native.find_windings(
+        address, rule, struct, boxes, seams.slots, seams.lattices, labels.reshape(-1)
+    )
     left_out.sort()
     return number_windings(smallest, bases, counts, left_out.searchsorted)
 

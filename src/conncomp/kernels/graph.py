@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from numpy.typing import NDArray
-
-Indices = NDArray[Any]
+Indices = Any  # an array of NumPy in main memory, of a `DeviceArray`'s kind on a GPU
 Ends = tuple[Indices, Indices]
 
 

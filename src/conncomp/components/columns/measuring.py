@@ -198,8 +198,8 @@ def items_and_runs(
     finished = started.finish(labels, presuming)
     if finished is None:
         return check_items(labels, background, batch_axes), None
-    array, empty, rows, runs = finished
-    return Items(array, empty, rows, items.batch, items.shape, items.dtype), runs
+    numbered = finished.labels, finished.background, finished.rows
+    return Items(*numbered, items.batch, items.shape, items.dtype), finished.runs
 
 
 def scale(xp: Any, lengths: tuple[float, ...], known: Known, brightness: Any) -> None:

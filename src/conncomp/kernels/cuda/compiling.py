@@ -1,4 +1,4 @@
-"""What NVRTC compiles, a kernel file with options; and a line for users who wait for it."""
+"""Texts and options of kernel files for NVRTC, and a line for users who wait for it."""
 
 from __future__ import annotations
 

@@ -41,12 +41,55 @@ SPINS, PAUSE = 2000, 1e-3
 
 
 class DeviceArray(Protocol):
-    """What drivers read of an array on the GPU."""
+    """An array on the GPU, as drivers use it: of CuPy, or of NumPy on the host executor."""
 
-    dtype: DType
-    size: int
-    shape: tuple[int, ...]
-    data: Any
+    @property
+    def dtype(self) -> DType:
+        """The type of its elements."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its axes."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+
+    @property
+    def size(self) -> int:
+        """The number of its elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of its elements, in bytes."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The distances of elements along each axis, in bytes."""
+
+    @property
+    def flags(self) -> Any:
+        """Whether it is contiguous."""
+
+    @property
+    def data(self) -> Any:
+        """The place of its memory."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, where: Any, /) -> Any: ...
+    def __setitem__(self, where: Any, value: Any, /) -> None: ...
+
+    def reshape(self, shape: Any, /) -> Any:
+        """Return it with other axes."""
+
+    def view(self, dtype: Any, /) -> Any:
+        """Return its memory as elements of another type."""
+
+    def copy(self) -> Any:
+        """Return a C-contiguous copy."""
+
+    def fill(self, value: Any, /) -> None:
+        """Give all elements a value."""
 
 
 class Kernel(NamedTuple):
@@ -75,38 +118,8 @@ class Launch(NamedTuple):
     shared: int
 
 
-class Field(NamedTuple):
-    """A number that replays change: the field of this name and value in a launch's structs."""
-
-    name: str
-    value: int
-
-
-def _is_array(argument: Any) -> bool:
-    return hasattr(argument, "strides") and not isinstance(argument, np.generic)
-
-
-class Recording(NamedTuple):
-    """Recorded launches.
-
-    Attributes
-    ----------
-    run : replay them, by ``run(stream, values)``
-    answer : wait for the number that they write to the host, by ``answer(stream)``
-    copy : copy bytes on the GPU after them, by ``copy(stream, target, source, count)``
-    read : wait for them and read an int64, by ``read(stream, address)``
-    read_all : wait for them and read several, by ``read_all(stream, address, count)``
-    memory : the arrays that they need
-    returned : what the first call of the launches returned
-    """
-
-    run: Callable[[int, tuple[int, ...]], None]
-    answer: Callable[[int], int]
-    copy: Callable[[int, int, int, int], None]
-    read: Callable[[int, int], int]
-    read_all: Callable[[int, int, int], list[int]]
-    memory: tuple[Any, ...]
-    returned: Any = None
+# By argument of a launch: offset and size, in bytes, of each variable value, and its number.
+Places = list[list[tuple[int, int, int]]]
 
 
 class _Thread(local):
@@ -249,9 +262,6 @@ def _in_cpp(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool | np.bool_) else value
 
 
-TELLING = Templates("cuda/core/launch.cuh", "tell_number")
-
-
 class Gpu:
     """One CUDA device, through CuPy, which is the array library `xp`."""
 
@@ -360,59 +370,19 @@ class Gpu:
         """The errors of a launch that the GPU refuses, for example of too large clusters."""
         return (self.xp.cuda.driver.CUDADriverError,)
 
-    def recording_of(
-        self, made: list[Launch], variable: tuple[Any, ...], number: Any = None
-    ) -> Recording:
-        """Return the recording of launches, which ``run(stream, values)`` replays.
-
-        Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. A replay puts one value each in
-        the place of `variable`: the address of an array, which is an argument or a pointer in a
-        struct, or the number of a `Field`; None and empty arrays have no place. ``answer(stream)``
-        returns `number`, int64, (1,), on the GPU.
-        """
+    def recorder(self) -> Any:
+        """Return a new `native.Launches`, which `add_to` fills and whoever records replays."""
         # Whether a launch, also in a graph, can begin before the launch ahead of it has ended.
         overlaps = self.has_clusters and int(self.xp.cuda.runtime.driverGetVersion()) >= 12030
-        recorder = native.Launches(self.device, overlaps, DRIVER)
-        memory = []
-        if number is not None:
-            tell, answer = TELLING.one(self), self._new_answer()
-            made = [*made, Launch(tell, (1, 1), (number, answer), 0)]
-            recorder.tell(self.address(answer))
-        for kernel, (blocks, threads), arguments, shared in made:
-            places = []
-            for position, argument in enumerate(arguments):
-                found = list(self._variable_places(argument, variable))
-                places += [(position, *place) for place in found]
-                if _is_array(argument) and not found:
-                    memory.append(argument)
-            packed = [self._packed(argument) for argument in arguments]
-            function = kernel.function.kernel.ptr
-            sizes = list(map(len, packed))
-            size = blocks, threads, shared
-            recorder.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        calls = recorder.run, recorder.answer, recorder.copy, recorder.read, recorder.read_all
-        return Recording(*calls, tuple(memory))
+        return native.Launches(self.device, overlaps, DRIVER)
 
-    def _variable_places(
-        self, argument: Any, variable: tuple[Any, ...]
-    ) -> Iterator[tuple[int, int, int]]:
-        """Yield offset and size, in bytes, of variable values in an argument, and their numbers."""
-        for number, value in enumerate(variable):
-            if _is_array(value) and value.size == 0:
-                continue
-            if isinstance(argument, np.void):
-                for name, (dtype, offset, *_) in (argument.dtype.fields or {}).items():
-                    if isinstance(value, Field):
-                        matches = value == (name, argument[name])
-                    else:
-                        address = self.address(value) if _is_array(value) else None
-                        matches = dtype == np.uintp and argument[name] == address
-                    if matches:
-                        yield offset, dtype.itemsize, number
-            elif not (_is_array(value) and _is_array(argument)):
-                continue
-            elif self.address(argument) == self.address(value):
-                yield 0, np.dtype(np.uintp).itemsize, number
+    def add_to(self, recorder: Any, launch: Launch, places: Places) -> None:
+        """Add a launch to a `recorder`, with the places in its arguments that replays fill."""
+        kernel, packed = launch.kernel, list(map(self._packed, launch.arguments))
+        size = *launch.grid, launch.shared
+        numbered = [(position, *place) for position, of in enumerate(places) for place in of]
+        function, sizes = kernel.function.kernel.ptr, list(map(len, packed))
+        recorder.add(function, size, kernel.together, b"".join(packed), sizes, numbered)
 
     def _packed(self, argument: Any) -> bytes:
         if isinstance(argument, np.generic):
@@ -436,11 +406,11 @@ class Gpu:
 
         It belongs to its latest user: a kernel of an interrupted call may still write there.
         """
-        number = self._new_answer()
+        number = self.new_answer()
         number[0] = 0
         return number
 
-    def _new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return an int64, shape (1,), in pinned memory, which is never freed or given again."""
         with _pinning:
             if not self._answers:

@@ -1,118 +1,29 @@
-"""Device memory that drivers take and callers keep, and the launches recorded with it."""
+"""Device memory that drivers take and callers keep."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from threading import RLock, local
 from types import MappingProxyType
 from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import PER_THREAD, Field, Gpu, Recording, recorded_launches
+from conncomp.kernels.cuda.launcher import PER_THREAD, DeviceArray, DType, Gpu
+from conncomp.kernels.cuda.recordings import Ahead, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
 
-Part = tuple[int, Any]  # how many elements, and their dtype
+Part = tuple[int, DType]  # how many elements, and their dtype
 Parts = tuple[Part, ...]
 Fields = Mapping[str, Part | int | None]  # of a struct: a part to point to, null, or a number
-Place = tuple[Any, int]  # an array of bytes (uint8), and an offset in it
+Place = tuple[DeviceArray, int]  # an array of bytes (uint8), and an offset in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
 
 
-class _Thread(local):
-    """A thread's number, which no other thread of the process has or had."""
-
-    def __init__(self) -> None:
-        self.number = next(_threads)
-
-
-_threads = itertools.count()
-_thread = _Thread()
-
-
-def stream_key(stream: int) -> Hashable:
-    """Return a key of a stream: each thread's default stream has the handle `PER_THREAD`."""
-    return ("thread", _thread.number) if stream == PER_THREAD else stream
-
-
-def record(
-    gpu: Gpu, launches: Any, variable: tuple[Any, ...], needed: Any = (), tells: bool = False
-) -> Recording:
-    """Call `launches()`, and return the recording of its launches.
-
-    Only `variable` arguments may differ from call to call: see `Gpu.recording_of`. The recording
-    keeps the other arrays, and those `needed` besides. If it `tells`, its `answer` is the number
-    that `launches` returned, int64 on the GPU.
-    """
-    with recorded_launches() as made:
-        returned = launches()
-    recording = gpu.recording_of(made, variable, returned if tells else None)
-    return recording._replace(memory=(recording.memory, needed), returned=returned)
-
-
-class Ahead:
-    """Arrays for the next call, as the last call took them, allocated while the GPU works."""
-
-    def __init__(self, new: Callable[[Any, Any], Any]) -> None:
-        self._new = new  # by shape and dtype
-        self._asked: list[tuple[Any, Any]] = []
-        self._arrays: dict[tuple[Any, Any], list[Any]] = {}
-
-    def take(self, shape: Any, dtype: Any) -> Any:
-        """Return an uninitialised array."""
-        kind = shape, dtype
-        self._asked.append(kind)
-        try:  # in one step, as a signal's handler may take arrays between two
-            array = self._arrays[kind].pop()
-        except LookupError:
-            array = None
-        return self._new(shape, dtype) if array is None else array
-
-    def allocate(self) -> None:
-        """Allocate an array for each that was taken since the last time."""
-        asked, self._asked, self._arrays = self._asked, [], {}
-        try:
-            for kind in asked:
-                self._arrays.setdefault(kind, []).append(self._new(*kind))
-        except (MemoryError, RuntimeError):  # the next call may need less
-            self.forget()
-
-    def forget(self) -> None:
-        """Free the arrays that no call has taken."""
-        self._arrays = {}
-
-
-class Recordings(dict[Hashable, Recording]):
-    """Recorded launches on a stream, by the kind of a call, and arrays for the next call.
-
-    Whoever owns the memory that the launches use owns them.
-    """
-
-    def __init__(self, gpu: Gpu, stream: int) -> None:
-        self._gpu, self._stream = gpu, stream
-        self.ahead = Ahead(gpu.xp.ndarray)
-
-    def launch(
-        self, kind: Hashable, variable: tuple[Any, ...], launches: Any, needed: Any = ()
-    ) -> Recording:
-        """Call `launches()`, or replay its launches in the first call of a kind: see `record`."""
-        known = self.get(kind)
-        if known is None:
-            known = self[kind] = record(self._gpu, launches, variable, needed)
-            return known
-        address = self._gpu.address
-        values = [
-            0 if given is None else given.value if type(given) is Field else address(given)
-            for given in variable
-        ]
-        known.run(self._stream, tuple(values))
-        return known
-
-
-def _current_stream(gpu: Any) -> Hashable:
+def _current_stream(gpu: Gpu) -> Hashable:
     """Return a key of the current stream, with the GPU: default streams of all have one handle."""
     return gpu.device, stream_key(gpu.current_stream())
 
@@ -133,17 +44,20 @@ class Workspace:
     0
     """
 
-    # What calls with this memory keep for later ones, by kind; cleared when the memory moves.
+    # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared when
+    # the memory moves.
     calls: dict[Hashable, Any]
+    of_graphs: WeakKeyDictionary[Any, Recordings]
     # Labels that the last replay has allocated for the next call.
     ahead: Ahead | None
     # The thread that replays launches: a signal's handler in it must not replay, too.
     caller: int | None
 
     def __init__(self) -> None:
-        self.calls, self.ahead, self.caller = {}, None, None
-        self._memory: dict[Hashable, Any] = {}  # by stream
-        self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
+        self.calls, self.of_graphs = {}, WeakKeyDictionary()
+        self.ahead, self.caller = None, None
+        self._memory: dict[Hashable, DeviceArray] = {}  # by stream
+        self._views: dict[tuple[Hashable, Parts], tuple[DeviceArray, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
         self.turn = RLock()  # to take it is to enter the workspace, in less time
 
@@ -167,7 +81,7 @@ class Workspace:
         """The memory held, in bytes."""
         return sum(int(memory.nbytes) for memory in self._memory.values())
 
-    def take(self, gpu: Any, *parts: Part) -> tuple[Any, ...]:
+    def take(self, gpu: Gpu, *parts: Part) -> tuple[DeviceArray, ...]:
         """Return an uninitialised array, shape (count,), for each (count, dtype) of `parts`."""
         stream = _current_stream(gpu)
         views = self._views.get((stream, parts))
@@ -177,7 +91,7 @@ class Workspace:
         return views
 
     def take_struct(
-        self, gpu: Any, kind: Struct, fields: Fields, beside: Mapping[str, Part] = _NOTHING
+        self, gpu: Gpu, kind: Struct, fields: Fields, beside: Mapping[str, Part] = _NOTHING
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
@@ -185,26 +99,21 @@ class Workspace:
         for, by name.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
-        placed = self._structs.get(key)
-        if placed is None:
-            placed = self._structs[key] = self._place(gpu, key[0], kind, fields, beside)
-        return placed
-
-    def _place(
-        self, gpu: Any, stream: Hashable, kind: Struct, fields: Fields, beside: Mapping[str, Part]
-    ) -> PlacedStruct:
+        if (placed := self._structs.get(key)) is not None:
+            return placed
         pointed = {name: value for name, value in fields.items() if isinstance(value, tuple)}
         parts = {**pointed, **beside}
         if len(parts) != len(pointed) + len(beside):
             raise TypeError(f"both in {kind.name} and beside it: {set(pointed) & set(beside)}")
-        places = dict(zip(parts, self._lay_out(gpu, stream, tuple(parts.values())), strict=True))
+        places = dict(zip(parts, self._lay_out(gpu, key[0], tuple(parts.values())), strict=True))
         values: dict[str, Any] = {name: value or 0 for name, value in fields.items()}
         for name in pointed:
             memory, start = places[name]
             values[name] = gpu.address(memory) + start
-        return PlacedStruct(kind.pack(values), parts, places)
+        placed = self._structs[key] = PlacedStruct(kind.pack(values), parts, places)
+        return placed
 
-    def _lay_out(self, gpu: Any, stream: Hashable, parts: Parts) -> list[Place]:
+    def _lay_out(self, gpu: Gpu, stream: Hashable, parts: Parts) -> list[Place]:
         """Return the place of each part, from the beginning of the memory, as for every call."""
         places, end = [], 0
         for count, dtype in parts:
@@ -213,7 +122,8 @@ class Workspace:
         memory = self._memory.get(stream)
         if memory is None or end > memory.nbytes:
             del memory
-            self.calls.clear()
+            for calls in (self.calls, *self.of_graphs.values()):
+                calls.clear()
             self._memory.pop(stream, None)  # freed before more is allocated
             for kept in (self._views, self._structs):
                 for key in [key for key in kept if key[0] == stream]:
@@ -256,9 +166,9 @@ class PlacedStruct:
     struct: np.void
     _parts: Mapping[str, Part]
     _places: Mapping[str, Place]
-    _views: dict[str, Any] = field(default_factory=dict)
+    _views: dict[str, DeviceArray] = field(default_factory=dict)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> DeviceArray:
         """Return the array of a part."""
         view = self._views.get(name)
         if view is None:
@@ -266,6 +176,7 @@ class PlacedStruct:
         return view
 
 
-def _view(place: Place, part: Part) -> Any:
+def _view(place: Place, part: Part) -> DeviceArray:
     (memory, start), (count, dtype) = place, part
-    return memory[start : start + count * dtype.itemsize].view(dtype)
+    view: DeviceArray = memory[start : start + count * dtype.itemsize].view(dtype)
+    return view

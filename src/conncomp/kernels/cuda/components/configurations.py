@@ -34,7 +34,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
     corners = prod(length + 1 for length in given.shape)
     corners *= given.labels.size // prod(given.shape)
     lengths, table = lengths_on(gpu, *given.shape), xp.asarray(weights)
-    (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
+    labels, places, extent = given.label_rows(gpu), given.places(gpu), extent_of(gpu, lengths)
     launch(count, gpu.grid(corners), labels, extent, corners, places, table, numbers)
     return numbers
 
@@ -46,7 +46,7 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     if not len(kinds):
         return kinds
     lengths = lengths_on(gpu, *given.shape)
-    (labels, places), extent = given.described(gpu), extent_of(gpu, lengths)
+    labels, places, extent = given.label_rows(gpu), given.places(gpu), extent_of(gpu, lengths)
     launch(count, gpu.grid(given.labels.size), labels, extent, places, kinds)
     return kinds
 
@@ -59,7 +59,7 @@ def count_faces(
     `labels`, `background` and `rows` are as for `count_labels`. `components` are the labels that
     occur, int64, ascending, at least one; `faces`, int64, (len(components), len(shape)), are 0.
     """
-    lengths = lengths_on(gpu, *shape)
+    count, size, lengths = FACES.one(gpu, labels.dtype), labels.size, lengths_on(gpu, *shape)
     empty, places = labels.dtype.type(background), places_of(gpu, components, rows)
-    elements = labels.size, labels, empty, len(shape), lengths
-    launch(FACES.one(gpu, labels.dtype), gpu.grid(labels.size), *elements, rows, places, faces)
+    by_element, ndim = gpu.grid(size), len(shape)
+    launch(count, by_element, size, labels, empty, ndim, lengths, rows, places, faces)

@@ -13,7 +13,15 @@ from conncomp.kernels.cuda.components.rows import (
     label_rows,
     lengths_on,
 )
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    Gpu,
+    Templates,
+    first_entry,
+    launch,
+)
 from conncomp.kernels.cuda.structs import Struct
 
 KERNELS = Templates("cuda/components/contacts.cuh", "count_contacts", indices="label place")
@@ -27,7 +35,7 @@ COUNTS = Struct("KeyCounts", ("table", TABLE.dtype), "counts full")
 
 def find_contacts(
     gpu: Gpu,
-    labels: Any,
+    labels: DeviceArray,
     background: int,
     rows: int,
     shape: tuple[int, ...],
@@ -48,17 +56,15 @@ def find_contacts(
     count = KERNELS.one(gpu, labels.dtype, INDEX_TYPES[labels.size > INT32_MAX])
     lengths, packed = lengths_on(gpu, *shape), xp.asarray(steps)
     grid = gpu.grid(labels.size, each=SPAN // THREADS)
-    problem = (
-        label_rows(gpu, labels, background, rows),
-        extent_of(gpu, lengths),
-        STEPS.of(gpu, steps=packed, count=len(steps), kinds=kinds, periodic=periodic),
-    )
-    found = HASH.pack({"factor": FACTOR})
+    described = label_rows(gpu, labels, background, rows)
+    extent, key_hash = extent_of(gpu, lengths), HASH.pack({"factor": FACTOR})
+    to_neighbours = STEPS.of(gpu, steps=packed, count=len(steps), kinds=kinds, periodic=periodic)
     while True:
         keys, counts = xp.full(1 << bits, -1, COUNT), xp.zeros(1 << bits, COUNT)
         full = xp.zeros(1, COUNT)
-        table = TABLE.of(gpu, hash=found, bits=bits, empty=-1, slots=keys)
-        launch(count, grid, *problem, COUNTS.of(gpu, table=table, counts=counts, full=full))
+        table = TABLE.of(gpu, hash=key_hash, bits=bits, empty=-1, slots=keys)
+        counted = COUNTS.of(gpu, table=table, counts=counts, full=full)
+        launch(count, grid, described, extent, to_neighbours, counted)
         if not first_entry(full):
             break
         bits += GROWTH_BITS

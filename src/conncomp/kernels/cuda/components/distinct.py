@@ -1,11 +1,11 @@
-"""Which labels there are, and a number for each, on the GPU: drives ``distinct.cuh``."""
+"""The labels that occur, and a number for each, on the GPU: drives ``distinct.cuh``."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from conncomp.kernels.cuda.components.rows import FACTOR, HASH
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/distinct.cuh"
@@ -22,7 +22,7 @@ NUMBERS = Struct(
 )
 
 
-def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
+def distinct_labels(gpu: Gpu, labels: DeviceArray, bits: int | None = None) -> Any:
     """Return the labels that occur, ascending, or None if they are too many for a hash table.
 
     Labels are integers of 32 or 64 bits, at least one, in a contiguous array; the table has ``1 <<
@@ -41,7 +41,7 @@ def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
 
 
 def translate_labels(
-    gpu: Gpu, labels: Any, distinct: Any, numbers: Any, bits: int | None = None
+    gpu: Gpu, labels: DeviceArray, distinct: DeviceArray, numbers: Any, bits: int | None = None
 ) -> Any:
     """Return the number of each label, or None if they are too many for a hash table.
 
@@ -64,7 +64,7 @@ def translate_labels(
     return None if first_entry(full) else out
 
 
-def as_signed(labels: Any) -> Any:
+def as_signed(labels: DeviceArray) -> Any:
     """Return the labels' bits as signed integers, which kernels take."""
     return labels.view(labels.dtype.str.replace("u", "i"))
 
@@ -73,7 +73,7 @@ def _bits_for(labels: int) -> int:
     return max(FEWEST_BITS, (2 * labels).bit_length())
 
 
-def _table(xp: Any, labels: Any, bits: int) -> Any:
+def _table(xp: Any, labels: DeviceArray, bits: int) -> Any:
     """Return ``1 << bits`` empty slots: the first label marks them."""
     keys = xp.empty(1 << bits, labels.dtype)
     keys[...] = labels[:1]

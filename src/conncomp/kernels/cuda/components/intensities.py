@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.neighbourhood import Shape
 
@@ -35,12 +35,12 @@ def measure_intensities(
     gpu: Gpu,
     runs: ComponentRuns,
     shape: Shape,
-    values: Any,
+    values: DeviceArray,
     bits: int,
-    sizes: Any,
-    boxes: Any,
+    sizes: DeviceArray,
+    boxes: DeviceArray,
     *columns: Any,
-    table: Any = None,
+    table: tuple[DeviceArray, int] | None = None,
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into their dtype.
 
@@ -52,26 +52,24 @@ def measure_intensities(
     of values.
     """
     if are_small(values.dtype, shape):
-        return True, _measure_small(gpu, runs, shape, (values, table), sizes, boxes, *columns)
+        return True, _measure_small(gpu, runs, shape, values, table, sizes, boxes, *columns)
     xp, ndim, rows = gpu.xp, len(shape), runs.count
     find, add, write = KERNELS.load(gpu, values.dtype)
     lengths, words = lengths_on(gpu, *shape), 2 * (1 + ndim)
 
-    def launches(
-        lost: Any, extremes: Any, table: Any, values: Any, sizes: Any, boxes: Any, *columns: Any
-    ) -> None:
+    memory = xp.zeros((words + 2) * rows + 1, COUNT)
+    lost, extremes, sums = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
+
+    def launches() -> None:
         ranges = RANGES.of(gpu, extremes=extremes, bits=bits)
         launch(find, runs.in_turns(1), runs.record, values, extremes)
-        runs_and_values = runs.record, extent_of(gpu, lengths), values, ranges
-        launch(add, runs.in_turns(ndim), *runs_and_values, boxes, table)
-        written = columns_at(gpu, columns), lost
-        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, table, *written)
+        extent, record = extent_of(gpu, lengths), columns_at(gpu, columns)
+        launch(add, runs.in_turns(ndim), runs.record, extent, values, ranges, boxes, sums)
+        launch(write, runs.by_row, runs.state, ndim, sizes, boxes, ranges, sums, record, lost)
 
-    memory = xp.zeros((words + 2) * rows + 1, COUNT)
-    lost, extremes, table = memory[:1], memory[1 : 1 + 2 * rows], memory[1 + 2 * rows :]
-    arrays = lost, extremes, table, values, sizes, boxes, *columns
+    arrays = lost, extremes, sums, values, sizes, boxes, *columns
     runs.launch(("values", values.dtype), launches, *arrays, memory=lengths)
-    if values.dtype.kind == "f" or 8 * values.itemsize + prod(shape).bit_length() < SUM_BITS:
+    if values.dtype.kind == "f" or 8 * values.dtype.itemsize + prod(shape).bit_length() < SUM_BITS:
         return True, None
     return not int(lost[0]), None
 
@@ -89,27 +87,36 @@ def words_of_small(axes: int) -> int:
 
 
 def _measure_small(
-    gpu: Gpu, runs: ComponentRuns, shape: Shape, known: tuple[Any, Any], *columns: Any
+    gpu: Gpu,
+    runs: ComponentRuns,
+    shape: Shape,
+    values: DeviceArray,
+    filled: tuple[DeviceArray, int] | None,
+    sizes: DeviceArray,
+    boxes: DeviceArray,
+    *columns: Any,
 ) -> Any:
     """Measure `are_small` values as `measure_intensities` does; return float64, (3, n)."""
-    ndim, (values, filled) = len(shape), known
+    ndim = len(shape)
     add, write = OF_SMALL.load(gpu, values.dtype, ndim)
     lengths = lengths_on(gpu, *shape)
     if filled is None:
-        filled = gpu.xp.zeros(runs.count * words_of_small(ndim), COUNT), 0
+        sums = gpu.xp.zeros(runs.count * words_of_small(ndim), COUNT)
+        filled = sums, 0
 
-        def launches(values: Any, table: Any) -> None:
-            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, table)
+        def launches() -> None:
+            launch(add, runs.in_turns(1), runs.record, extent_of(gpu, lengths), values, sums)
 
-        runs.launch(("small values", values.dtype), launches, values, filled[0], memory=lengths)
+        runs.launch(("small values", values.dtype), launches, values, sums, memory=lengths)
     table, ahead = filled
+    reals = gpu.xp.empty((3, runs.count))
 
-    def writes(table: Any, reals: Any, sizes: Any, boxes: Any, *columns: Any) -> None:
+    def writes() -> None:
         record = columns_at(gpu, columns)
         launch(write, runs.by_row, runs.state, ahead, sizes, boxes, table, record, reals)
 
-    reals = gpu.xp.empty((3, runs.count))
-    runs.launch(("small columns", values.dtype, ahead), writes, table, reals, *columns)
+    purpose = "small columns", values.dtype, ahead
+    runs.launch(purpose, writes, table, reals, sizes, boxes, *columns)
     return reals
 
 
@@ -125,7 +132,7 @@ class SortedValues:
     `values` are contiguous, one of `VALUE_TYPES`, as many as labels.
     """
 
-    def __init__(self, gpu: Gpu, runs: ComponentRuns, values: Any, sizes: Any) -> None:
+    def __init__(self, gpu: Gpu, runs: ComponentRuns, values: DeviceArray, sizes: Any) -> None:
         xp = gpu.xp
         self._gpu, self._runs, self._sizes = gpu, runs, sizes
         add, self._write = QUANTILES.load(gpu, values.dtype)
@@ -141,6 +148,8 @@ class SortedValues:
     def quantiles(self, fraction: float) -> Any:
         """Return the value below which a fraction of each component's values lie, as float64."""
         quantiles = self._gpu.xp.empty(len(self._sizes))
-        values = self._sizes, self._ends, self._keys, np.float64(fraction)
-        launch(self._write, self._runs.by_row, self._runs.state, *values, quantiles)
+        runs, sizes, ends, keys = self._runs, self._sizes, self._ends, self._keys
+        launch(
+            self._write, runs.by_row, runs.state, sizes, ends, keys, np.float64(fraction), quantiles
+        )
         return quantiles

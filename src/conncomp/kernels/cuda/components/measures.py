@@ -16,6 +16,7 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels.cuda.components import runs, shapes
+from conncomp.kernels.cuda.components.moments import LabelledComponents
 from conncomp.kernels.cuda.components.rows import label_rows
 from conncomp.kernels.cuda.components.runs import (
     LISTING,
@@ -29,14 +30,15 @@ from conncomp.kernels.cuda.components.tile_sums import REAL, TileSums, are_added
 from conncomp.kernels.cuda.launcher import (
     COUNT,
     THREADS,
+    DeviceArray,
     Gpu,
-    Recording,
     Templates,
     are_watched,
     launch,
 )
+from conncomp.kernels.cuda.recordings import Recording, Recordings, stream_key
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
+from conncomp.kernels.cuda.workspace import Fields, Workspace
 
 FILE = "cuda/components/measures.cuh"
 KERNELS = Templates(
@@ -64,7 +66,7 @@ turn = RLock()  # held by the one call that uses the memory of kinds
 
 
 def start_runs(
-    gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
+    gpu: Gpu, labels: DeviceArray, batch_axes: Any, allowed: Allowed, sums: Sums | None = None
 ) -> RecordedRuns | None:
     """Launch what finds the runs of labels; the caller holds `turn` until all is launched.
 
@@ -87,7 +89,7 @@ def start_runs(
 
 
 def measure_batch(
-    gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed, moments: bool
+    gpu: Gpu, labels: DeviceArray, batch_axes: Any, allowed: Allowed, moments: bool
 ) -> Shapes | None:
     """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
@@ -117,12 +119,12 @@ def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[
 
 
 class Sums(NamedTuple):
-    """Which sums are wanted: of coordinates, and of values of an image.
+    """The sums to add up: of coordinates, and of values of an image.
 
     `image` is contiguous, with a value for each label, or None.
     """
 
-    image: Any
+    image: DeviceArray | None
 
 
 class RecordedRuns:
@@ -137,14 +139,13 @@ class RecordedRuns:
     """
 
     def __init__(
-        self, gpu: Gpu, labels: Any, batch_axes: int, background: int, lowest: int
+        self, gpu: Gpu, labels: DeviceArray, batch_axes: int, background: int, lowest: int
     ) -> None:
         batch, self._shape = labels.shape[:batch_axes], labels.shape[batch_axes:]
-        self._gpu, self._stream, self.elements = gpu, gpu.current_stream(), labels.size
+        self._gpu, self.elements = gpu, labels.size
         self._background, self._lowest, self._batched = background, lowest, bool(batch)
         self._batch_axes = batch_axes
         self._capacity = capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
-        self._described = background, capacity, self._shape[-1]
         places = {
             **dict.fromkeys(("counts", "present", "ends"), (capacity, COUNT)),
             "in_block": (2 * MOST_BLOCKS, COUNT),
@@ -158,7 +159,7 @@ class RecordedRuns:
         self._table, self._state = memory.struct, gpu.address(memory["state"])
         if self._batched:
             blocks = gpu.blocks(labels.size, THREADS)
-            pointed = {"bounds": (2 * blocks, COUNT), "copy": (labels.size, ROW)}
+            pointed: Fields = {"bounds": (2 * blocks, COUNT), "copy": (labels.size, ROW)}
             numbers = {"capacity": capacity, "blocks": blocks}
             self._memory = Workspace().take_struct(gpu, MEMORY, {**pointed, **numbers})
             self._copy = self._memory["copy"].reshape(labels.shape)
@@ -167,10 +168,10 @@ class RecordedRuns:
         self._adding: TileSums | None = None  # started in this call
         self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
         self._rows_met = 0  # in the last call that looked for runs
-        self._calls = Recordings(gpu, self._stream)
-        self._known: list[int] = []  # components and runs of the last call
+        self._calls = Recordings(gpu)
+        self._known = 0, 0  # components and runs of the last call
 
-    def start(self, labels: Any, sums: Sums | None = None) -> None:
+    def start(self, labels: DeviceArray, sums: Sums | None = None) -> None:
         """Launch what counts the runs of labels or, given `sums`, adds up tiles.
 
         Tiles are added up once an earlier call has found how many rows there are.
@@ -187,15 +188,13 @@ class RecordedRuns:
                 return
         self._recording = self._calls.launch(COUNTING, (labels,), lambda: self._count(labels))
 
-    def finish(
-        self, labels: Any, presuming: bool = False
-    ) -> tuple[Any, int, int, ComponentRuns] | None:
-        """Return the labels, items numbered apart; their background; an item's rows; the runs.
+    def finish(self, labels: DeviceArray, presuming: bool = False) -> LabelledComponents | None:
+        """Return the components of labels, whose rows are those of an item.
 
         Return None if there is no component, a label is not allowed, or rows exceed the room.
-        Labels of a batch are a copy, valid until the next call of the kind. If tiles are added up,
-        the runs are replaced by sums. If `presuming`, the host does not wait for these, but
-        presumes the components and rows of the last calls; `holds` checks the components later.
+        Labels of a batch are a copy, numbered apart, valid until the next call of the kind. If
+        tiles are added up, sums replace the runs. If `presuming`, the host does not wait for these,
+        but presumes the components and rows of the last calls; `holds` checks the components later.
         """
         tiles = self._adding
         if tiles is not None:
@@ -203,60 +202,66 @@ class RecordedRuns:
             count, rows = tiles.counted if presumed else tiles.read_counts(self._state)
             if count > 0:
                 self._unfit = 0
-                given = self._gpu, labels, self._described, self._fields, (count, 0), tiles.calls
-                return labels, self._background, rows, ComponentRuns(*given, tiles)
+                return self._components(labels, rows, count, 0, tiles)
             self.start(labels)  # find runs instead
         assert self._recording is not None
         self._calls.ahead.allocate()
-        *known, rows = self._recording.read_all(self._stream, self._state, runs.STATE_WORDS)
-        if known != self._known:
+        count, total, rows = self._recording.read_all(self._state, runs.STATE_WORDS)
+        if (count, total) != self._known:
             self._calls.ahead.forget()  # of other lengths
-        self._known = known
+        self._known = count, total
         if rows > 0:
             self._rows_met = rows  # perhaps more than tiles had room for
-        if known[0] <= 0:
+        if count <= 0:
             return None  # no component, or a label that is not allowed
         if tiles is not None and rows <= tiles.rows:
             self._unfit += 1  # a value is no multiple of the unit of sums
             self._tiles.pop(True, None)
-        array, background = (self._copy, -1) if self._batched else (labels, self._background)
-        described = background, *self._described[1:]
-        given = self._gpu, array, described, self._fields, (known[0], known[1]), self._calls
-        return array, background, rows, ComponentRuns(*given)
+        return self._components(labels, rows, count, total)
 
-    def measure_batch(self, labels: Any, moments: bool) -> Shapes | None:
+    def _components(
+        self, labels: DeviceArray, rows: int, count: int, total: int, sums: TileSums | None = None
+    ) -> LabelledComponents:
+        """Return `count` components, of so many runs in all, or of sums instead."""
+        array, background = (self._copy, -1) if self._batched else (labels, self._background)
+        calls = self._calls if sums is None else sums.calls
+        runs = ComponentRuns(self._gpu, self.elements, self._fields, count, total, calls, sums)
+        runs.list_from(array, background, self._capacity, self._shape[-1])
+        return LabelledComponents(array, background, rows, self._shape, runs)
+
+    def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if no launches are recorded for them.
 
         Columns for the components of the last call are allocated while the GPU counts; if their
         number has changed, columns are allocated again.
         """
-        calls, presumed = self._calls, self._known
+        calls = self._calls
         counting, listing = self._recording, calls.get(LISTING)
         measuring = calls.get(shapes.purpose_of(moments))
         if not self._batched or counting is None or listing is None or measuring is None:
             return None
-        if presumed[0] <= 0:
+        presumed: tuple[int, int] | None = self._known
+        if self._known[0] <= 0:
             return None
         self.start(labels)
         try:
-            made = self._columns_of(presumed, moments)
+            entries, table, columns = self._columns_of(*self._known, moments)
         except MemoryError:  # this call may need less
-            presumed = []
-        *known, _ = counting.read_all(self._stream, self._state, runs.STATE_WORDS)
-        self._known = known
-        if known[0] <= 0:
+            presumed = None
+        count, total, _ = counting.read_all(self._state, runs.STATE_WORDS)
+        self._known = count, total
+        if count <= 0:
             return None
-        if known != presumed:
-            made = self._columns_of(known, moments)
-        entries, table, columns = made
+        if self._known != presumed:
+            entries, table, columns = self._columns_of(count, total, moments)
         address = self._gpu.address
-        listing.run(self._stream, (address(entries), address(self._copy)))
-        measuring.run(self._stream, tuple(map(address, (entries, table, *columns))))
+        listing.run((address(entries), address(self._copy)))
+        measuring.run(tuple(map(address, (entries, table, *columns))))
         return columns
 
-    def _columns_of(self, known: list[int], moments: bool) -> tuple[Any, Any, Shapes]:
-        """Allocate runs (uint64), sums (int64) and columns for `known` components and runs."""
-        (count, total), ndim, new = known, len(self._shape), self._gpu.xp.ndarray
+    def _columns_of(self, count: int, total: int, moments: bool) -> tuple[Any, Any, Shapes]:
+        """Allocate runs (uint64), sums (int64) and columns for some components and runs."""
+        ndim, new = len(self._shape), self._gpu.xp.ndarray
         columns = Shapes.empty(new, count, ndim, self._batch_axes, moments)
         return new(total, runs.ENTRY), new(count * shapes.words_of(ndim), COUNT), columns
 
@@ -272,7 +277,7 @@ class RecordedRuns:
             tiles.cleared()
         return are_as_many
 
-    def _tiles_of(self, labels: Any, image: Any, is_real: bool) -> TileSums:
+    def _tiles_of(self, labels: DeviceArray, image: DeviceArray | None, is_real: bool) -> TileSums:
         """Return sums with room for the rows of the last call, and for values of this kind."""
         tiles = self._tiles.get(is_real)
         if tiles is None or tiles.rows <= self._rows_met:
@@ -282,7 +287,7 @@ class RecordedRuns:
             self._tiles[is_real] = tiles
         return tiles
 
-    def _count(self, labels: Any) -> None:
+    def _count(self, labels: DeviceArray) -> None:
         gpu, table, length = self._gpu, self._table, self._shape[-1]
         by_word = gpu.grid(labels.size, each=WORDS)
         by_row = grid_of_rows(gpu, self._capacity)
@@ -296,8 +301,8 @@ class RecordedRuns:
             empty, memory = labels.dtype.type(self._background), self._memory.struct
             launch(find, gpu.grid(labels.size), labels.size, labels, memory)
             launch(clear, by_row, self._lowest, memory, table)
-            lengths = prod(self._shape), length
-            launch(copy, by_word, labels.size, labels, *lengths, empty, memory, table)
+            item_size = prod(self._shape)
+            launch(copy, by_word, labels.size, labels, item_size, length, empty, memory, table)
         else:
             rows = label_rows(gpu, labels, self._background, self._capacity)
             launch(begin, by_row, self._capacity, 0, table)

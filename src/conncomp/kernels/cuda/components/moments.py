@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
 from conncomp.kernels.cuda.components.tables import places_of
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 
 FILE = "cuda/components/moments.cuh"
@@ -40,13 +42,16 @@ class LabelledComponents(NamedTuple):
     shape: tuple[int, ...]
     runs: ComponentRuns
 
-    def described(self, gpu: Gpu) -> tuple[Any, Any]:
-        """Return ``LabelRows``, and `places_of` the components."""
-        labels = label_rows(gpu, self.labels, self.background, self.rows)
-        return labels, places_of(gpu, self.runs.components, self.rows)
+    def label_rows(self, gpu: Gpu) -> np.void:
+        """Return ``LabelRows``."""
+        return label_rows(gpu, self.labels, self.background, self.rows)
+
+    def places(self, gpu: Gpu) -> DeviceArray:
+        """Return `places_of` the components."""
+        return places_of(gpu, self.runs.components, self.rows)
 
 
-def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[Any, Any]:
+def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> tuple[Any, Any]:
     """Return moments about the first coordinates of boxes, and about centroids.
 
     There are up to four axes; moments are float64, (n, 4, ..., 4), `boxes` int64, (n, ndim, 2).
@@ -59,23 +64,26 @@ def element_moments(gpu: Gpu, given: LabelledComponents, boxes: Any) -> tuple[An
         return raw, central
     lengths, turns = _lengths(gpu, given.shape), POWERS ** (ndim - 1)
 
-    def launches(has_wide: Any, table: Any, boxes: Any, raw: Any, central: Any) -> None:
+    memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
+    has_wide, table = memory[:1], memory[1:]
+
+    def launches() -> None:
         where = BOXES.of(gpu, entries=boxes, ndim=ndim)
-        sums = runs.record, extent_of(gpu, lengths), where, table
+        extent = extent_of(gpu, lengths)
         if ndim > 1:
-            launch(add_small, runs.in_turns(turns // POWERS), *sums, has_wide)
-            launch(add, runs.in_few_turns(turns), *sums, has_wide)
+            few = runs.in_turns(turns // POWERS)
+            launch(add_small, few, runs.record, extent, where, table, has_wide)
+            launch(add, runs.in_few_turns(turns), runs.record, extent, where, table, has_wide)
         else:
-            launch(add, runs.in_turns(turns), *sums, None)
+            launch(add, runs.in_turns(turns), runs.record, extent, where, table, None)
         launch(centre, runs.by_row, runs.state, where, table, raw, central)
 
-    memory = xp.zeros(1 + rows * POWERS**ndim * 2, COUNT)
-    runs.launch("moments", launches, memory[:1], memory[1:], boxes, raw, central, memory=lengths)
+    runs.launch("moments", launches, has_wide, table, boxes, raw, central, memory=lengths)
     return raw, central
 
 
 def weighted_moments(
-    gpu: Gpu, given: LabelledComponents, values: Any, boxes: Any, about: Any = None
+    gpu: Gpu, given: LabelledComponents, values: DeviceArray, boxes: DeviceArray, about: Any = None
 ) -> Any:
     """Return moments weighted by values, about the first coordinates of boxes.
 
@@ -90,17 +98,16 @@ def weighted_moments(
         return table
     lengths, turns = _lengths(gpu, given.shape), POWERS ** max(ndim - 2, 0)
 
-    def launches(values: Any, boxes: Any, table: Any, about: Any) -> None:
-        where = BOXES.of(gpu, entries=boxes, ndim=ndim)
-        runs_and_values = runs.record, extent_of(gpu, lengths), values, where
-        launch(add, runs.in_turns(turns), *runs_and_values, about, table)
+    def launches() -> None:
+        where, extent = BOXES.of(gpu, entries=boxes, ndim=ndim), extent_of(gpu, lengths)
+        launch(add, runs.in_turns(turns), runs.record, extent, values, where, about, table)
 
     purpose = "weighted moments", values.dtype, about is None
     runs.launch(purpose, launches, values, boxes, table, about, memory=lengths)
     return table
 
 
-def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any:
+def normalized_moments(gpu: Gpu, given: LabelledComponents, central: DeviceArray) -> Any:
     """Return central moments over powers of the size, in elements; NaN below order 2."""
     runs, out = given.runs, gpu.xp.empty_like(central)
     _, normalize = OF_AXES.load(gpu, len(given.shape))
@@ -109,13 +116,13 @@ def normalized_moments(gpu: Gpu, given: LabelledComponents, central: Any) -> Any
     return out
 
 
-def squared_deviations(gpu: Gpu, given: LabelledComponents, values: Any, means: Any) -> Any:
+def squared_deviations(gpu: Gpu, given: LabelledComponents, values: DeviceArray, means: Any) -> Any:
     """Return float64, (n,): sums of squared deviations from means; see `weighted_moments`."""
     runs = given.runs
     _, add = OF_VALUES.load(gpu, values.dtype, POWERS if len(given.shape) > 1 else 1)
     sums = gpu.xp.zeros(runs.count)
 
-    def launches(values: Any, means: Any, sums: Any) -> None:
+    def launches() -> None:
         launch(add, runs.in_turns(1), runs.record, values, means, sums)
 
     if sums.size:
@@ -128,7 +135,7 @@ def _lengths(gpu: Gpu, shape: tuple[int, ...]) -> Any:
     return lengths_on(gpu, *(1,) * (MOST_AXES - len(shape)), *shape)
 
 
-def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: Any) -> tuple[Any, Any]:
+def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: DeviceArray) -> tuple[Any, Any]:
     """Return the eigenvalues of covariances and of inertia tensors, the largest first.
 
     Both are float64, (n, ndim). Covariances, contiguous float64, (n, ndim, ndim), are of at least

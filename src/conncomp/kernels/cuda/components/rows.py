@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, ctype, first_entry
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, ctype, first_entry
 from conncomp.kernels.cuda.structs import Struct
 
 FILE, FILE_OF_TABLES = "cuda/components/rows.cuh", "cuda/core/key_table.cuh"
@@ -26,7 +26,7 @@ LABELS = {
 EXTENT = Struct("Extent", "lengths", ("ndim", COUNT))
 
 
-def label_rows(gpu: Gpu, labels: Any, background: int, rows: int) -> np.void:
+def label_rows(gpu: Gpu, labels: DeviceArray, background: int, rows: int) -> np.void:
     """Return ``LabelRows`` of a contiguous array, which the caller keeps.
 
     `background` is a label or, if there is none, a negative number that is no label. Labels from

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.components.rows import label_rows
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Kernel, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    Gpu,
+    Kernel,
+    Templates,
+    launch,
+)
+from conncomp.kernels.cuda.recordings import Recordings
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Recordings
 
 FILE = "cuda/components/runs.cuh"
 ROWS = Templates(FILE, "begin_runs", "count_present", "list_present")
@@ -32,9 +40,9 @@ class ComponentRuns:
 
     Attributes
     ----------
-    described : background and rows as for `label_rows`, and the length of the array's lines
+    elements : the number of labels
     fields : of ``RunTable`` but entries, after ``list_present`` has filled their arrays
-    known : the numbers of components and of runs
+    count, total : the numbers of components and of runs
     calls : recorded launches, by purpose, that calls of a kind share; None to launch anew
     sums : `TileSums`, which have listed components, but no runs; or None
     """
@@ -42,22 +50,31 @@ class ComponentRuns:
     def __init__(
         self,
         gpu: Gpu,
-        labels: Any,
-        described: tuple[int, int, int],
+        elements: int,
         fields: dict[str, Any],
-        known: tuple[int, int],
+        count: int,
+        total: int,
         calls: Recordings | None = None,
         sums: Any = None,
     ) -> None:
-        self.count, total = known
-        self.sums = sums
-        self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, labels.size
+        self.count, self.sums = count, sums
+        self._gpu, self._fields, self._calls, self._elements = gpu, fields, calls, elements
         self.state = fields["state"]  # ``RunState``, as an array of int64
-        self.by_row = gpu.grid(labels.size)  # of a kernel that goes through components
+        self.by_row = gpu.grid(elements)  # of a kernel that goes through components
         self.new: Any = gpu.xp.ndarray if calls is None or sums is not None else calls.ahead.take
         self._entries = self.new(total, ENTRY)
-        if total:
-            self.launch(LISTING, partial(self._list, described), labels)
+
+    def list_from(self, labels: DeviceArray, background: int, rows: int, length: int) -> None:
+        """List the runs of labels, as for `label_rows`, in lines of `length`."""
+
+        def launches() -> None:
+            gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
+            described = label_rows(gpu, labels, background, rows)
+            by_list = gpu.grid(labels.size, each=LISTED_WORDS)
+            launch(list_runs, by_list, described, length, self.table)
+
+        if len(self._entries):
+            self.launch(LISTING, launches, labels)
 
     @cached_property
     def components(self) -> Any:
@@ -66,7 +83,7 @@ class ComponentRuns:
 
     @property
     def lists(self) -> tuple[Any, Any]:
-        """Where the runs of each component end, and the runs: arrays of int64 and of `ENTRY`."""
+        """The ends of the runs of each component, int64, and the runs, of `ENTRY`."""
         return self._fields["ends"][: self.count], self._entries
 
     @property
@@ -91,32 +108,25 @@ class ComponentRuns:
         return turns * min(blocks, self._gpu.multiprocessors), threads
 
     def launch(
-        self, purpose: Hashable, launches: Callable[..., None], *arrays: Any, memory: Any = ()
+        self, purpose: Hashable, launches: Callable[[], None], *arrays: Any, memory: Any = ()
     ) -> None:
-        """Call ``launches(*arrays)``, or replay its launches of an earlier call of the kind.
+        """Call `launches()`, or replay its launches of an earlier call of the kind.
 
         Launches depend on `purpose` and kind alone. Kernels begin by ``follow_launch()``; `arrays`
-        may move from call to call, and replays also need `memory`.
+        of theirs may move from call to call, and replays also need `memory`.
         """
         if self._calls is None:
-            launches(*arrays)
+            launches()
         else:
-            variable = self._entries, *arrays
-            self._calls.launch(purpose, variable, lambda: launches(*arrays), memory)
+            self._calls.launch(purpose, (self._entries, *arrays), launches, memory)
 
     def launch_by_row(self, purpose: Hashable, kernel: Kernel, *arrays: Any) -> None:
         """Launch, or replay, a kernel that goes through components."""
-        self.launch(purpose, partial(launch, kernel, self.by_row, self.state), *arrays)
-
-    def _list(self, described: tuple[int, int, int], labels: Any) -> None:
-        *rows, length = described
-        gpu, (_, list_runs) = self._gpu, OF_LABELS.load(self._gpu, labels.dtype)
-        by_list = gpu.grid(labels.size, each=LISTED_WORDS)
-        launch(list_runs, by_list, label_rows(gpu, labels, *rows), length, self.table)
+        self.launch(purpose, partial(launch, kernel, self.by_row, self.state, *arrays), *arrays)
 
 
 def find_runs(
-    gpu: Gpu, labels: Any, background: int, rows: int, length: int, items: int = 1
+    gpu: Gpu, labels: DeviceArray, background: int, rows: int, length: int, items: int = 1
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
@@ -144,8 +154,10 @@ def find_runs(
     launch(count, gpu.grid(labels.size, each=WORDS), described, length, table)
     launch(count_present, by_row, table)
     launch(list_present, by_row, table)
-    components, runs, _ = fields["state"].tolist()
-    return ComponentRuns(gpu, labels, (background, rows, length), fields, (components, runs))
+    components, total, _ = fields["state"].tolist()
+    runs = ComponentRuns(gpu, labels.size, fields, components, total)
+    runs.list_from(labels, background, rows, length)
+    return runs
 
 
 def grid_of_rows(gpu: Gpu, rows: int) -> tuple[int, int]:

@@ -32,7 +32,7 @@ COLUMNS = Struct("ShapeColumns", "labels sizes boxes batch centroids moments")
 
 
 class Shapes(NamedTuple):
-    """What `measure_shapes` returns: arrays with a row for each component."""
+    """Columns of `measure_shapes`: arrays with a row for each component."""
 
     labels: Any
     sizes: Any
@@ -88,14 +88,14 @@ def measure_shapes(
         measure = WITH_SHAPES.one(gpu, image.dtype, ndim)
         beside, further = (image,), words_of_small(ndim)
 
-    def launches(table: Any, *arrays: Any) -> None:
-        image = arrays[len(columns) :]
+    table, kept = runs.new(rows * (words_of(ndim) + further), COUNT), (lengths, items)
+
+    def launches() -> None:
         launch(begin, runs.by_row, ndim, further, runs.state, table)
-        launch(measure, runs.in_turns(turns), runs.record, extent_of(gpu, lengths), *image, table)
-        record = Shapes(*arrays[: len(columns)]).struct(gpu)
+        launch(measure, runs.in_turns(turns), runs.record, extent_of(gpu, lengths), *beside, table)
+        record = columns.struct(gpu)
         launch(write, runs.by_row, ndim, extent_of(gpu, items), runs.table, table, record)
 
-    table, kept = runs.new(rows * (words_of(ndim) + further), COUNT), (lengths, items)
     purpose = purpose_of(moments, None if image is None else image.dtype)
     runs.launch(purpose, launches, table, *columns, *beside, memory=kept)
     return columns, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu, Templates, launch
 
 FILE = "cuda/components/tables.cuh"
 KERNELS = Templates(FILE, "count_labels", "replace_labels", indices="label")
@@ -23,7 +23,7 @@ ROWS = 4
 
 
 def combine_labels(
-    gpu: Gpu, labels: Any, length: int, background: int, rows: int, out: Any
+    gpu: Gpu, labels: DeviceArray, length: int, background: int, rows: int, out: DeviceArray
 ) -> None:
     """Give the components of all items numbers, none of which two items share.
 
@@ -36,7 +36,7 @@ def combine_labels(
         launch(combine, gpu.grid(labels.size), labels.size, labels, length, empty, rows, out)
 
 
-def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
+def count_labels(gpu: Gpu, labels: DeviceArray, background: int, rows: int) -> Any:
     """Return int64, (rows,): how many elements have each label but the background.
 
     Labels are contiguous, int32 or int64; `background` is as for `label_rows`.
@@ -49,14 +49,14 @@ def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
     return sizes
 
 
-def places_of(gpu: Gpu, components: Any, rows: int) -> Any:
+def places_of(gpu: Gpu, components: DeviceArray, rows: int) -> DeviceArray:
     """Return int64, (rows,): each label's place, from 1, among ascending components, or 0."""
-    places = gpu.xp.zeros(rows, COUNT)
+    places: DeviceArray = gpu.xp.zeros(rows, COUNT)
     places[components] = gpu.xp.arange(1, len(components) + 1, dtype=COUNT)
     return places
 
 
-def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
+def replace_labels(gpu: Gpu, labels: DeviceArray, background: int, table: DeviceArray) -> Any:
     """Return labels with each but the background replaced by its row of `table`.
 
     Labels without a row, which the caller has excluded, become background. The table has the dtype

@@ -14,9 +14,17 @@ from conncomp.kernels.cuda.components.intensities import SMALL_TYPES, are_small
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, STATE_WORDS, grid_of_rows
 from conncomp.kernels.cuda.components.shapes import Shapes, are_few
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Field, Gpu, Templates, ctype, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    Gpu,
+    Templates,
+    ctype,
+    launch,
+)
+from conncomp.kernels.cuda.recordings import Field, Recordings
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Recordings
 
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.components.runs import ComponentRuns
@@ -80,7 +88,6 @@ class TileSums:
         self, gpu: Gpu, labels: Any, allowed: tuple[int, int], runs: np.void, rows: int, image: Any
     ) -> None:
         self._gpu, self._shape, self._runs = gpu, labels.shape, runs
-        self._stream = gpu.current_stream()
         self._background, self._lowest = allowed
         self.rows, is_real = 1 << rows.bit_length(), image is not None
         words = ROW_WORDS[labels.ndim][is_real]
@@ -88,9 +95,10 @@ class TileSums:
         self._memory = gpu.xp.zeros(end + 2, COUNT)
         exponent = _exponent_of(image) if is_real else 0
         self._call = 0
-        pointers = {"words": self._memory, "rows_met": self._memory[end:], "answer": gpu.answer}
         self._fields = {
-            **pointers,
+            "words": self._memory,
+            "rows_met": self._memory[end:],
+            "answer": gpu.answer,
             "is_wrong": self._memory[end + 1 :],
             "capacity": self.rows,
             "row_words": words,
@@ -98,11 +106,11 @@ class TileSums:
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
         self._is_clear = True
-        self.calls = Recordings(gpu, self._stream)
+        self.calls = Recordings(gpu)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady, self.is_told = (0, 0), False, False
 
-    def start(self, labels: Any, image: Any) -> None:
+    def start(self, labels: DeviceArray, image: DeviceArray | None) -> None:
         """Launch what adds up labels of the kind and the values of an image, or None."""
         if not self._is_clear:
             self._memory.fill(0)
@@ -112,7 +120,7 @@ class TileSums:
         variable, purpose = (labels, image, Field("call", self._call)), ("add", self._value)
         self._launched = self.calls.launch(purpose, variable, lambda: self._add(labels, image))
 
-    def _add(self, labels: Any, image: Any) -> None:
+    def _add(self, labels: DeviceArray, image: DeviceArray | None) -> None:
         gpu, shape = self._gpu, self._shape
         value = None if image is None else image.dtype
         measure, *listing, _ = KERNELS.load(gpu, labels.dtype, value, len(shape))
@@ -120,9 +128,9 @@ class TileSums:
         sides = SIDES[len(shape)]
         tiles = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
         rows = label_rows(gpu, labels, self._background, self.rows)
-        described = rows, self._lowest, extent_of(gpu, self._lengths)
+        extent = extent_of(gpu, self._lengths)
         table = TABLE.of(gpu, **self._fields, made_for=0, call=self._call)
-        launch(measure, (tiles, THREADS), *described, image, table)
+        launch(measure, (tiles, THREADS), rows, self._lowest, extent, image, table)
         by_row = grid_of_rows(gpu, self.rows)
         for kernel in listing:
             launch(kernel, by_row, table, self._runs)
@@ -133,13 +141,13 @@ class TileSums:
             return self.counted
         answer = self._gpu.answer.item
         for _ in range(GLANCES):
-            told = answer()
-            if told >> (ROW_BITS + COMPONENT_BITS) == self._call:
-                components = (told & (1 << COMPONENT_BITS) - 1) - 1
-                rows = told >> COMPONENT_BITS & (1 << ROW_BITS) - 1
+            packed = answer()
+            if packed >> (ROW_BITS + COMPONENT_BITS) == self._call:
+                components = (packed & (1 << COMPONENT_BITS) - 1) - 1
+                rows = packed >> COMPONENT_BITS & (1 << ROW_BITS) - 1
                 break
         else:
-            _, components, rows = self._launched.read_all(self._stream, state, STATE_WORDS)
+            _, components, rows = self._launched.read_all(state, STATE_WORDS)
         self.is_steady, self.is_told = components > 0 and components == self.counted[0], True
         self.counted = components, rows
         return self.counted
@@ -166,9 +174,10 @@ class TileSums:
         def launches() -> None:
             *_, write = KERNELS.load(self._gpu, label, value, ndim)
             table = TABLE.of(self._gpu, **self._fields, made_for=count, call=0)
-            records = shapes.struct(self._gpu), intensities.columns_at(self._gpu, columns)
+            of_shapes = shapes.struct(self._gpu)
+            of_image = intensities.columns_at(self._gpu, columns)
             by_row = self._gpu.grid(self.rows, COLUMN_THREADS)
-            launch(write, by_row, table, self._runs, *records, reals)
+            launch(write, by_row, table, self._runs, of_shapes, of_image, reals)
 
         variable = Field("made_for", count), *shapes, *columns, reals
         self.calls.launch(("write", moments, value), variable, launches)

@@ -1,1 +1,1 @@
-"""What all algorithms stand on."""
+"""Drivers that all algorithms use."""

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    COUNT,
+    THREADS,
+    DeviceArray,
+    Gpu,
+    Module,
+    Templates,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/core/numbering.cuh"
@@ -54,7 +62,7 @@ def chunks_of(words: int) -> tuple[int, int]:
     return chunk, -(-words // chunk)
 
 
-def modules_of(labels: Any, items: int) -> list[Module]:
+def modules_of(labels: DeviceArray, items: int) -> list[Module]:
     """Return the modules that `number_roots` loads."""
     return [_kernels_of(len(labels), items).module(labels.dtype)] if len(labels) else []
 
@@ -66,7 +74,7 @@ def _kernels_of(count: int, items: int) -> Templates:
     return _FEW if 0 < count <= MOST_WORDS_IN_BLOCK * WORD else _ONE
 
 
-def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
+def _number_few(gpu: Gpu, labels: DeviceArray, first: int, workspace: Workspace) -> DeviceArray:
     """Write numbers where each block numbers all words of roots."""
     count = len(labels)
     words = -(-count // WORD)
@@ -80,7 +88,7 @@ def _number_few(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
     return components
 
 
-def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> Any:
+def count_roots(gpu: Gpu, labels: DeviceArray, workspace: Workspace, items: int = 1) -> DeviceArray:
     """Return the number of components of each item, as `number_roots`; `labels` stay."""
     roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, _COUNTS)
     if len(labels):
@@ -89,15 +97,15 @@ def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> 
     return components
 
 
-def place_roots_within_items(gpu: Gpu, labels: Any, items: int) -> None:
+def place_roots_within_items(gpu: Gpu, labels: DeviceArray, items: int) -> None:
     """Replace the roots in `labels`, indices in all items, by indices within their item."""
     if items > 1 and len(labels):
         launch(_WITHIN.one(gpu, labels.dtype), gpu.grid(len(labels)), len(labels), items, labels)
 
 
 def _find_root_bits(
-    gpu: Gpu, labels: Any, workspace: Workspace, items: int, kernels: Templates
-) -> tuple[Any, Any, Any]:
+    gpu: Gpu, labels: DeviceArray, workspace: Workspace, items: int, kernels: Templates
+) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """Return bits of roots, the label of each word's first root, and memory for counts.
 
     `kernels` are compiled with the one launched after these.

@@ -71,8 +71,9 @@ def _copy_staged(xp: Any, host: NDArray[Any], device: Any, kind: int) -> None:
     stream = xp.cuda.get_current_stream()
     if stream.ptr == PER_THREAD:
         stream.synchronize()
-    run, staged = _transfers(xp.cuda.runtime.getDevice()).run, (buffers.ptr, STRIP, threads)
-    run(stream.ptr, kind == TO_GPU, host.ctypes.data, int(device.data.ptr), host.nbytes, *staged)
+    run, address = _transfers(xp.cuda.runtime.getDevice()).run, int(device.data.ptr)
+    to_gpu, nbytes = kind == TO_GPU, host.nbytes
+    run(stream.ptr, to_gpu, host.ctypes.data, address, nbytes, buffers.ptr, STRIP, threads)
 
 
 @cache

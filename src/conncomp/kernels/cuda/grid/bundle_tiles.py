@@ -10,7 +10,15 @@ import numpy as np
 from conncomp.kernels.cuda.core.numbering import WORDS, chunks_of
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry, Image
-from conncomp.kernels.cuda.launcher import THREADS, DType, Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import (
+    THREADS,
+    DeviceArray,
+    DType,
+    Gpu,
+    Module,
+    Templates,
+    launch,
+)
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
@@ -36,7 +44,7 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 
 
 class BundlePlan(NamedTuple):
-    """What these kernels need for all volumes of one kind.
+    """The arguments of these kernels for all volumes of one kind.
 
     Attributes
     ----------
@@ -53,28 +61,29 @@ class BundlePlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
-    def before(self, gpu: Gpu, image: Image, labels: Any, placed: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Find the components of a volume if its foreground has one value."""
         sample, label, join, _, *settle = gpu.load(*self.module)
-        rule_and_values, by_tile = (image.rule, image.values), (self.tiles, LABELLING)
-        shape_and_choice, components = (self.shape, placed["elsewhere"]), placed["components"]
-        kept = placed["kept"]
+        rule, values, shape, by_tile = image.rule, image.values, self.shape, (self.tiles, LABELLING)
+        choice, kept, components = placed["elsewhere"], placed["kept"], placed["components"]
         roots, entries = (placed["roots_of_words"], placed[ENTRIES]) if settle else (None, None)
-        launch(sample, (1, SAMPLING), *rule_and_values, *shape_and_choice, components)
-        launch(label, by_tile, *rule_and_values, labels, *shape_and_choice, kept, roots, entries)
-        launch(join, by_tile, labels, *shape_and_choice, kept)
-        for settle_roots in settle:
-            chunk, chunks = self.chunked
+        launch(sample, (1, SAMPLING), rule, values, shape, choice, components)
+        launch(label, by_tile, rule, values, labels, shape, choice, kept, roots, entries)
+        launch(join, by_tile, labels, shape, choice, kept)
+        for kernel in settle:
+            (chunk, chunks), counts = self.chunked, placed["in_chunk"]
             by_chunk = min(chunks, gpu.resident_threads), THREADS
-            counts = chunk, placed["in_chunk"], components
-            launch(settle_roots, by_chunk, labels, *shape_and_choice, roots, entries, *counts)
+            launch(
+                kernel, by_chunk, labels, shape, choice, roots, entries, chunk, counts, components
+            )
 
-    def after(self, gpu: Gpu, labels: Any, placed: PlacedStruct) -> None:
+    def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""
         _, _, _, write, *settle = gpu.load(*self.module)
         roots, numbers = (placed["roots_of_words"], placed["numbers"]) if settle else (None, None)
-        between = placed["elsewhere"], placed["kept"], roots, numbers
-        launch(write, (self.tiles, WRITING), labels, self.shape, *between, placed["components"])
+        choice, kept, components = placed["elsewhere"], placed["kept"], placed["components"]
+        by_tile, shape = (self.tiles, WRITING), self.shape
+        launch(write, by_tile, labels, shape, choice, kept, roots, numbers, components)
 
 
 def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -> BundlePlan | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
-from conncomp.kernels.cuda.launcher import DType, Gpu
+from conncomp.kernels.cuda.launcher import DeviceArray, DType, Gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
 
@@ -37,7 +37,7 @@ _BONDS = layout(("plane", ("i8", MOST_AXES)), ("mask", ("u1", MOST_AXES)))
 
 
 class Geometry(NamedTuple):
-    """What kernels need to know of an array but its values.
+    """An array as kernels see it, but for its values.
 
     `shape` is that of `Image`, strides are in elements, and `steps` along these axes; items are as
     in ``CellGrid`` of ``cells.cuh``.
@@ -126,8 +126,8 @@ class _Rule(NamedTuple):
 def _background(links: Links) -> tuple[Any, Any]:
     """Return the dtype and the value of ``Background``; half-precision numbers as their bits."""
     bits = np.dtype({"f2": "u2"}.get(links.value_type, links.value_type))
-    given = links.background or bytes(bits.itemsize)
-    value = np.frombuffer(given, bits)[0], links.background is not None
+    background = links.background or bytes(bits.itemsize)
+    value = np.frombuffer(background, bits)[0], links.background is not None
     return layout(("value", bits), ("present", "?")), value
 
 
@@ -179,12 +179,12 @@ class Image:
     """
 
     def __init__(
-        self, values: Any, links: Links, neighbourhood: Neighbourhood, batch_axes: int = 0
+        self, values: DeviceArray, links: Links, neighbourhood: Neighbourhood, batch_axes: int = 0
     ) -> None:
         if batch_axes > 1 and not steps_evenly(
             values.shape[:batch_axes], values.strides[:batch_axes]
         ):
-            values = values.copy(order="C")
+            values = values.copy()
         self.values = values
         self.geometry = geometry_of(
             values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes

@@ -62,7 +62,7 @@ def can_label(geometry: Geometry, links: Links, shared_memory: int) -> bool:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` with consecutive labels, as `tiled_bricks.fill_labels` does."""
     assert consecutive
     table, threads = _plan_of(image.geometry, gpu.multiprocessors)

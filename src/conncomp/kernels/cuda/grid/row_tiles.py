@@ -9,7 +9,7 @@ import numpy as np
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.numbering import WORD, WORDS
 from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, Image, rule_of
-from conncomp.kernels.cuda.launcher import Gpu, Module, Templates, launch
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Module, Templates, launch
 from conncomp.kernels.cuda.workspace import Part, PlacedStruct
 from conncomp.kernels.links import Links
 
@@ -40,7 +40,7 @@ KERNELS = Templates(
 
 
 class RowPlan(NamedTuple):
-    """What these kernels need for all images of one kind.
+    """The arguments of these kernels for all images of one kind.
 
     Attributes
     ----------
@@ -57,20 +57,20 @@ class RowPlan(NamedTuple):
     parts: dict[str, Part]
     choice: Part = (WORDS_OF_CHOICE, COUNTS)
 
-    def before(self, gpu: Gpu, image: Image, labels: Any, placed: PlacedStruct) -> None:
+    def before(self, gpu: Gpu, image: Image, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Label an image of many components of several values, if it is one."""
         sample, label, join, follow = gpu.load(*self.module)
         blocks = min(self.tiles, gpu.multiprocessors * BLOCKS)
         rule, values, shape, tiles = image.rule, image.values, self.shape, self.tiles
-        by_rows, components = placed["elsewhere"], placed["components"]
-        between = placed["reaching"], placed["settled_of_rows"]
-        launch(sample, (1, SAMPLING), rule, values, shape, by_rows, components)
-        launch(label, (blocks, LABELLING), rule, values, labels, shape, by_rows, *between, tiles)
-        launch(join, (blocks, JOINING), values, labels, shape, by_rows, tiles)
-        by_word, counted = gpu.grid(self.words, FOLLOWING), (components, self.words, tiles)
-        launch(follow, by_word, labels, shape, by_rows, *between, *counted)
+        choice, components, words = placed["elsewhere"], placed["components"], self.words
+        reaching, settled = placed["reaching"], placed["settled_of_rows"]
+        by_tile, by_word = (blocks, LABELLING), gpu.grid(words, FOLLOWING)
+        launch(sample, (1, SAMPLING), rule, values, shape, choice, components)
+        launch(label, by_tile, rule, values, labels, shape, choice, reaching, settled, tiles)
+        launch(join, (blocks, JOINING), values, labels, shape, choice, tiles)
+        launch(follow, by_word, labels, shape, choice, reaching, settled, components, words, tiles)
 
-    def after(self, gpu: Gpu, labels: Any, placed: PlacedStruct) -> None:
+    def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Do nothing: the labels are written."""
 
 

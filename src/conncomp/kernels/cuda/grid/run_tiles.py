@@ -92,7 +92,7 @@ def tiles_along(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` as `tiled_bricks.fill_labels` does."""
     plan = _plan_of(image.geometry, consecutive)
     label, join, write, *number = (_NUMBERS if consecutive else _ROOTS).load(gpu)
@@ -102,17 +102,17 @@ def fill_labels(
     launch(join, (plan.tiles, JOINING), values, labels, shape, table)
     if consecutive:
         settle, assign = number
-        by_chunk, in_chunk = (plan.chunks, THREADS), placed["in_chunk"]
+        by_chunk, chunk, counts = (plan.chunks, THREADS), plan.chunk, placed["in_chunk"]
         roots, entries = placed["roots_of_word"], placed["entries_of_word"]
-        counts = in_chunk, placed["components"]
-        launch(settle, by_chunk, labels, shape, None, roots, entries, plan.chunk, *counts)
-        launch(assign, by_chunk, plan.words, plan.chunk, roots, in_chunk, placed["number_of_word"])
+        components, numbers = placed["components"], placed["number_of_word"]
+        launch(settle, by_chunk, labels, shape, None, roots, entries, chunk, counts, components)
+        launch(assign, by_chunk, plan.words, chunk, roots, counts, numbers)
     launch(write, (plan.tiles, LABELLING), labels, shape, table)
     return placed["components"]
 
 
 class _Plan(NamedTuple):
-    """What `fill_labels` needs for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind.
 
     Attributes
     ----------

@@ -77,11 +77,12 @@ ELSEWHERE = ", true"
 
 def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewhere: bool) -> _Names:
     """Return the names for tiles of constant `logs`, or of any (None)."""
-    known = f"GivenLogs<{str(items).lower()}>"
+    log = f"GivenLogs<{str(items).lower()}>"
     if logs is not None:
-        known = f"FixedLogs<{', '.join(map(str, logs))}>"
-    last = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
-    return _Names(links, f"conncomp::BrickTiles<{rank}, conncomp::{known}>", ctype(index), *last)
+        log = f"FixedLogs<{', '.join(map(str, logs))}>"
+    in_all, joined = ELSEWHERE * elsewhere, ELSEWHERE * (elsewhere and rank == bundle_tiles.AXES)
+    tiles = f"conncomp::BrickTiles<{rank}, conncomp::{log}>"
+    return _Names(links, tiles, ctype(index), in_all, joined)
 
 
 def _every(
@@ -172,7 +173,7 @@ def can_label(geometry: Geometry, links: Links) -> bool:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` with roots, or with consecutive labels; return the numbers of components.
 
     Consecutive labels number the components of each item from 1, background 0; roots are the
@@ -192,13 +193,14 @@ def fill_labels(
         plan.instead.before(gpu, image, labels, placed)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     if plan.joins:
-        launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
-    words, columns = plan.words
+        launch(join, plan.by_border, tiles, plan.tile_count, plan.border, values, labels, table)
+    words, columns = plan.words, plan.columns
     if plan.words_of_item:
         (number_items,) = number
-        by_item = image.geometry.items, ITEM_THREADS
-        of_item = np.int32(plan.words_of_item), np.int32(columns)
-        launch(number_items, by_item, tiles, labels, *of_item, table, roots, numbers)
+        by_item, of_item = (image.geometry.items, ITEM_THREADS), np.int32(plan.words_of_item)
+        launch(
+            number_items, by_item, tiles, labels, of_item, np.int32(columns), table, roots, numbers
+        )
     elif consecutive:
         settle, gather, assign = number
         chunk, chunks = plan.chunked
@@ -213,7 +215,7 @@ def fill_labels(
 
 
 class Plan(NamedTuple):
-    """What `fill_labels` needs for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind.
 
     Attributes
     ----------
@@ -221,12 +223,12 @@ class Plan(NamedTuple):
     instead : kernels for some arrays, launched `before` bricks, which then do nothing, and `after`
     rule : ``Equal<T>``, or 0 for ``GivenLinks``
     tiles : ``BrickTiles<rank, ...>``
-    words : the number of words of the array, and of a row
+    words, columns : the number of words of the array, and of a row
     words_of_item : that of an item, if a block numbers each item, else 0
     chunked : how many words' roots are counted together, and the number of such chunks
     by_tile, by_border : grids for all bricks, and for those at borders of tiles
     joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
-    border : the number of tiles, and of bricks at the border of each
+    tile_count, border : the number of tiles, and of bricks at the border of each
     shared : shared memory of a block, in bytes
     table : the fields of ``BrickTable``
     by_word : further parts of the workspace: those of `BY_WORD`, and of `instead`
@@ -238,13 +240,15 @@ class Plan(NamedTuple):
     rule: Any
     tiles: Any
     bricks: int
-    words: tuple[int, int]
+    words: int
+    columns: int
     words_of_item: int
     chunked: tuple[int, int]
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     joins: bool
-    border: tuple[int, int]
+    tile_count: int
+    border: int
     shared: int
     table: dict[str, Part | int | None]
     by_word: dict[str, Part]
@@ -297,10 +301,8 @@ def plan_of(
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    may_be_sparse_or_elsewhere = sparse or instead is not None
-    kind = _named(
-        compared, rank, logs if fixed else None, items > 1, index, may_be_sparse_or_elsewhere
-    )
+    elsewhere = sparse or instead is not None
+    kind = _named(compared, rank, logs if fixed else None, items > 1, index, elsewhere)
     # Few blocks loop over the tiles of volumes where `instead` may leave them nothing to do.
     most = multiprocessors if instead and not sparse else tiles
     by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
@@ -316,13 +318,15 @@ def plan_of(
         rule.struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
-        (words, -(-shape[-1] // WORD)),
+        words,
+        -(-shape[-1] // WORD),
         of_item if by_item else 0,
         chunked,
         (min(tiles, bundle_tiles.BLOCKS * most), of_tile),
         (min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most), JOIN_THREADS),
         tiles > items or any(geometry.steps.periodic),
-        (tiles, border),
+        tiles,
+        border,
         0 if sparse else of_tile * BRICK * NODE.itemsize,
         table,
         {**dict(zip(BY_WORD, by_word, strict=False)), **(instead.parts if instead else {})},

@@ -45,7 +45,7 @@ def takes(gpu: Gpu, image: Image, index: DType, consecutive: bool) -> bool:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` as `tiled_bricks.fill_labels` does."""
     plan, (settle, *number) = _unite(gpu, image, labels, workspace, consecutive)
     components, *by_word = workspace.take(gpu, *plan.parts)
@@ -75,7 +75,7 @@ def _unite(
 
 
 class _Plan(NamedTuple):
-    """What `fill_labels` needs for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind.
 
     Attributes
     ----------

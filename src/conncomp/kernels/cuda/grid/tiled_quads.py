@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def can_label(geometry: Geometry, links: Links) -> bool:
 
 def fill_labels(
     gpu: Gpu, image: Image, labels: DeviceArray, workspace: Workspace, consecutive: bool
-) -> Any:
+) -> DeviceArray:
     """Fill `labels` as `tiled_bricks.fill_labels` does."""
     plan = plan_of(image.geometry, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, write, *number = gpu.load(*plan.module, SHARED_PERCENT)
@@ -106,7 +106,7 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """What `fill_labels` needs for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind.
 
     Attributes
     ----------

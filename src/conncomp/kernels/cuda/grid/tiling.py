@@ -1,4 +1,4 @@
-"""How arrays are cut into tiles and their parts, as in ``tiling.cuh``."""
+"""Tiles of arrays, and their parts, as in ``tiling.cuh``."""
 
 from __future__ import annotations
 

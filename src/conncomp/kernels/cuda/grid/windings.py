@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
-from conncomp.kernels.cuda.launcher import COUNT, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
@@ -45,7 +45,7 @@ _WINDINGS = Struct(
 
 
 def find_windings(
-    gpu: Gpu, values: Any, links: Links, seams: Seams, labels: Any, open_counts: Any
+    gpu: Gpu, values: DeviceArray, links: Links, seams: Seams, labels: DeviceArray, open_counts: Any
 ) -> Windings:
     """Return the windings of the components of an array, with at least one link in `seams`.
 

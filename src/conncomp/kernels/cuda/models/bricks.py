@@ -133,7 +133,7 @@ class BrickClusters:
         if windings is not None:
             join, _, _ = self._load("windings")
         if windings is not None or plan.joins:
-            launch(join, plan.by_border, tiles, *plan.border, bonds, entries, table)
+            launch(join, plan.by_border, tiles, plan.tile_count, plan.border, bonds, entries, table)
         if windings is not None:
             self._record_windings(windings, records, entries, table)
         if sizes:
@@ -176,7 +176,7 @@ class BrickClusters:
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
         plan, (write,) = self._plan, self._load("label")
-        of_labels = None, components.entries, components.table, plan.words[1], None, None
+        of_labels = None, components.entries, components.table, plan.columns, None, None
         launch(write, plan.by_tile, plan.tiles, *of_labels)
         return components.entries
 

@@ -112,7 +112,6 @@ class TileFinder(ClusterFinder):
         launch(join, grid, struct, tiles, bonds, label, forest)
         if lattice.states == 2:
             launch(toss, replicas.grid, struct, coins)
-        else:
-            coins = None
+        tossed = coins if lattice.states == 2 else None
         shared = lists + self._words * MARKS.itemsize * (lattice.planes + 1)
-        launch(flip, grid, struct, tiles, coins, label, marks, forest, new, shared=shared)
+        launch(flip, grid, struct, tiles, tossed, label, marks, forest, new, shared=shared)

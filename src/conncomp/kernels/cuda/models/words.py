@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from conncomp.kernels.cuda.launcher import Templates
 from conncomp.kernels.cuda.models import bricks, spin_batches, spin_sweeps, spin_tiles
 from conncomp.kernels.cuda.models.clusters import BrickFinder, ClusterFinder, LabelFinder, Labelling
 from conncomp.kernels.cuda.models.replicas import GpuSpins, Replicas, Sweeps, check_room, records_of
-from conncomp.kernels.cuda.workspace import Recordings, Workspace, stream_key
+from conncomp.kernels.cuda.recordings import Field, Recordings, stream_key
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.updates import Flips
 
@@ -80,7 +81,7 @@ class WordEngine(WordSpins):
         super().__init__(replicas, bonds + max(finder.memory for finder in finders))
         self._finders, self._is_default = finders, default
         self._repeats = default and replicas.sites <= MOST_REPEATED_SITES
-        self._recordings: dict[Hashable, Recordings] = {}  # by stream
+        self._recordings = Recordings(self.gpu)
 
     @cached_property
     def sweeps(self) -> Sweeps | None:
@@ -100,14 +101,10 @@ class WordEngine(WordSpins):
         if not (whole and self._repeats) or launcher.are_watched():
             self._update(words, new, number, strengths, flips)
             return
-        stream = self.gpu.current_stream()
-        recordings = self._recordings.get(stream_key(stream))
-        if recordings is None:
-            recordings = self._recordings[stream_key(stream)] = Recordings(self.gpu, stream)
         # Launches depend on nothing but these, and on values that take the first ones' places.
-        kind = flips.record is None, flips.clusters
-        variable = words, new, strengths, launcher.Field("step", number), flips.record
-        recordings.launch(
+        kind = stream_key(self.gpu.current_stream()), flips.record is None, flips.clusters
+        variable = words, new, strengths, Field("step", number), flips.record
+        self._recordings.launch(
             kind, variable, lambda: self._update(words, new, number, strengths, flips)
         )
 

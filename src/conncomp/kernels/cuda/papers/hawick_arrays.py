@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import GRIDS, OF_IMAGES, Image
-from conncomp.kernels.cuda.launcher import Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, Kernel, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -64,38 +65,82 @@ def check_cells(image: Image, *, block: Block, cells: int, **options: Any) -> No
         )
 
 
+class _Blocks(NamedTuple):
+    """An image cut into blocks, each `cells` of a thread, by which kernels fill `roots`."""
+
+    gpu: Gpu
+    image: Image
+    roots: DeviceArray
+    block: Block
+    cells: int = 1
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """The grid of kernels."""
+        width, height = self.block
+        return self.image.blocks(self.gpu, width, height, width * height // self.cells)
+
+    def start(self, kernels: Templates, workspace: Workspace) -> tuple[Kernel, DeviceArray]:
+        """Label each cell by itself; return the kernel of sweeps, and the last change."""
+        start, sweep = kernels.load(
+            self.gpu, self.image.rule_name, self.image.rank, self.roots.dtype
+        )
+        (last_change,) = workspace.take(self.gpu, LAST_CHANGE)
+        self.sweep(start, last_change)()
+        return sweep, last_change
+
+    def sweep(
+        self, kernel: Kernel, last_change: DeviceArray, shared: int = 0
+    ) -> Callable[..., None]:
+        """Return what launches a kernel, given the number of a sweep unless it starts labels."""
+        grid, rule, values = self.image.grid, self.image.rule, self.image.values
+        width, height = map(np.int32, self.block)
+        of_blocks = partial(launch, kernel, self.grid, grid, rule, width, height, shared=shared)
+        return partial(of_blocks, values, self.roots, last_change)
+
+    def sweep_in_blocks(self, last_change: DeviceArray) -> Callable[[int], None]:
+        """Return what launches a sweep of Kernel B; `roots` must be started."""
+        image, index = self.image, self.roots.dtype
+        _, propagate = IN_BLOCKS.load(self.gpu, image.rule_name, image.rank, index)
+        shared = prod(self.block) * (index.itemsize + LINK_BYTES)
+        return self.sweep(propagate, last_change, shared)
+
+
 def fill_by_neighbours(
-    gpu: Gpu, image: Image, roots: Any, workspace: Workspace, *, block: Block = FLAT
+    gpu: Gpu, image: Image, roots: DeviceArray, workspace: Workspace, *, block: Block = FLAT
 ) -> None:
     """Fill `roots` by Kernel A."""
-    last_change, *sweep = _start(gpu, image, roots, workspace, BY_NEIGHBOURS, block, 1)
-    sweep_until_settled(partial(launch, *sweep, roots, last_change), last_change)
+    blocks = _Blocks(gpu, image, roots, block)
+    propagate, last_change = blocks.start(BY_NEIGHBOURS, workspace)
+    sweep_until_settled(blocks.sweep(propagate, last_change), last_change)
 
 
 def fill_in_blocks(
     gpu: Gpu,
     image: Image,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     block: Block = SQUARE,
     cells: int = 1,
 ) -> None:
     """Fill `roots` by Kernel B."""
-    last_change, *_ = _start(gpu, image, roots, workspace, IN_BLOCKS, block, cells)
-    sweep_until_settled(_sweep_in_blocks(gpu, image, roots, last_change, block, cells), last_change)
+    blocks = _Blocks(gpu, image, roots, block, cells)
+    _, last_change = blocks.start(IN_BLOCKS, workspace)
+    sweep_until_settled(blocks.sweep_in_blocks(last_change), last_change)
 
 
-def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
+def fill_along_rows(gpu: Gpu, image: Image, roots: DeviceArray, workspace: Workspace) -> None:
     """Fill `roots` by Kernel C."""
-    last_change, along, *_ = _start(gpu, image, roots, workspace, ALONG_ROWS, START_BLOCK, 1)
+    along, last_change = _Blocks(gpu, image, roots, START_BLOCK).start(ALONG_ROWS, workspace)
+    grid, rule, values = image.grid, image.rule, image.values
 
     def sweep(number: int) -> None:
         for axis, length in enumerate(image.shape):
-            by_row = gpu.grid(image.size // length, ROW_THREADS)
+            by_row, k = gpu.grid(image.size // length, ROW_THREADS), np.int32(axis)
             for direction in (1, -1) if length > 1 else ():
-                rule_and_way = image.grid, image.rule, np.int32(axis), np.int32(direction)
-                launch(along, by_row, *rule_and_way, image.values, roots, last_change, number)
+                way = np.int32(direction)
+                launch(along, by_row, grid, rule, k, way, values, roots, last_change, number)
 
     sweep_until_settled(sweep, last_change, SMALL_BATCH)
 
@@ -103,7 +148,7 @@ def fill_along_rows(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) ->
 def fill_by_equivalence(
     gpu: Gpu,
     image: Image,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     block: Block = FLAT,
@@ -112,53 +157,22 @@ def fill_by_equivalence(
     lower: str = "minimum",
 ) -> None:
     """Fill `roots` by Kernel D."""
-    width, height = block
+    of_image = _Blocks(gpu, image, roots, block, cells)
     start, scan, analyse, relabel = EQUIVALENCE.load(gpu, image.rule_name, image.rank, roots.dtype)
     references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
-    by_block, by_cell = _by_block(gpu, image, block, cells), gpu.grid(image.size)
-    blocks = BLOCKS[image.rank].pack({"grid": image.grid, "width": width, "height": height})
-    cells_and_roots = blocks, image.rule, image.values, roots, references
-    launch(start, by_block, *cells_and_roots, last_change)
+    by_block, by_cell = of_image.grid, gpu.grid(image.size)
+    fields = {"grid": image.grid, "width": block[0], "height": block[1]}
+    blocks, rule, values = BLOCKS[image.rank].pack(fields), image.rule, image.values
+    launch(start, by_block, blocks, rule, values, roots, references, last_change)
     stores = int(lower == "store")
-    sweep_of_blocks = None
-    if first == "blocks":
-        sweep_of_blocks = _sweep_in_blocks(gpu, image, roots, last_change, block, cells)
+    sweep_in_blocks = of_image.sweep_in_blocks(last_change) if first == "blocks" else None
 
     def sweep(number: int) -> None:
-        if number == 0 and sweep_of_blocks:
-            sweep_of_blocks(number)
+        if number == 0 and sweep_in_blocks:
+            sweep_in_blocks(number)
             return
-        launch(scan, by_block, *cells_and_roots, stores, last_change, number)
-        cells_and_labels = image.size, roots, references, last_change, number
-        launch(analyse, by_cell, *cells_and_labels)
-        launch(relabel, by_cell, *cells_and_labels)
+        launch(scan, by_block, blocks, rule, values, roots, references, stores, last_change, number)
+        launch(analyse, by_cell, image.size, roots, references, last_change, number)
+        launch(relabel, by_cell, image.size, roots, references, last_change, number)
 
     sweep_until_settled(sweep, last_change, SMALL_BATCH)
-
-
-def _start(
-    gpu: Gpu, image: Image, roots: Any, workspace: Any, kernels: Templates, block: Block, cells: int
-) -> Any:
-    """Label each cell by itself; return the last change, and kernel, grid and data of sweeps."""
-    start, sweep = kernels.load(gpu, image.rule_name, image.rank, roots.dtype)
-    (last_change,) = workspace.take(gpu, LAST_CHANGE)
-    by_block = _by_block(gpu, image, block, cells)
-    image_args = image.grid, image.rule, *map(np.int32, block), image.values
-    launch(start, by_block, *image_args, roots, last_change)
-    return last_change, sweep, by_block, *image_args
-
-
-def _sweep_in_blocks(
-    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: Block, cells: int
-) -> Callable[[int], None]:
-    """Return what launches the sweep of a number; `roots` must be started."""
-    _, propagate = IN_BLOCKS.load(gpu, image.rule_name, image.rank, roots.dtype)
-    image_args = image.grid, image.rule, *map(np.int32, block), image.values
-    shared = block[0] * block[1] * (roots.dtype.itemsize + LINK_BYTES)
-    by_block = _by_block(gpu, image, block, cells)
-    return partial(launch, propagate, by_block, *image_args, roots, last_change, shared=shared)
-
-
-def _by_block(gpu: Gpu, image: Image, block: Block, cells: int) -> tuple[int, int]:
-    width, height = block
-    return image.blocks(gpu, width, height, width * height // cells)

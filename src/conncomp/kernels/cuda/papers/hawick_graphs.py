@@ -13,7 +13,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -50,8 +50,8 @@ FRONTIERS = Struct("Frontiers", "now next")
 
 
 def fill_by_edges(
-    gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, block: int = 256
-) -> Any:
+    gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace, *, block: int = 256
+) -> DeviceArray:
     """Fill `roots` by Kernel 1."""
     *memory, components, last_change = workspace.take(
         gpu, *memory_for_edges(graph), (1, COUNT), LAST_CHANGE
@@ -70,16 +70,17 @@ def fill_by_edges(
 def fill_by_vertices(
     gpu: Gpu,
     graph: Any,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     block: int = 256,
     rows: str = "cached",
-) -> Any:
+) -> DeviceArray:
     """Fill `roots` by Kernel 2; sorting rows by their lengths allocates in each call."""
     indptr, indices = rows_from_both_ends(gpu, graph)
-    kind = rows, indptr.dtype, indices.dtype, roots.dtype
-    start, propagate, count_components = BY_VERTICES.load(gpu, *kind)
+    start, propagate, count_components = BY_VERTICES.load(
+        gpu, rows, indptr.dtype, indices.dtype, roots.dtype
+    )
     count = graph.num_vertices
     first, second, components, last_change = workspace.take(
         gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
@@ -91,8 +92,10 @@ def fill_by_vertices(
     ]
 
     def sweep(number: int) -> None:
-        rows = count, indptr, indices, by_degree
-        launch(propagate, by_block, *rows, roots, frontiers[number % 2], last_change, number)
+        now = frontiers[number % 2]
+        launch(
+            propagate, by_block, count, indptr, indices, by_degree, roots, now, last_change, number
+        )
 
     first.fill(1)
     second.fill(0)
@@ -117,9 +120,8 @@ def fill_by_bfs(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, block
         launch(seek, (1, SEEK_THREADS), count, roots, next_frontier, searches, last_change, number)
 
     def sweep(number: int) -> None:
-        frontier, next_frontier = frontiers[number % 2], frontiers[(number + 1) % 2]
-        rows = count, indptr, indices, roots
-        launch(reach, by_block, *rows, frontier, next_frontier, last_change, number)
+        now, then = frontiers[number % 2], frontiers[(number + 1) % 2]
+        launch(reach, by_block, count, indptr, indices, roots, now, then, last_change, number)
         seek_after(number)
 
     launch(start, gpu.grid(count), count, roots, *frontiers, searches, last_change)

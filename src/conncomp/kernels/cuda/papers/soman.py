@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/soman.cuh"
@@ -45,7 +45,7 @@ SWEEPS_OF_FEW, MOST_SWEEPS = 64, 4096
 def fill_roots(
     gpu: Gpu,
     graph: Any,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     jump: str = "sweep",
@@ -62,8 +62,9 @@ def fill_roots(
     )
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
-    kind = (hook, jump), writes == "outermost", src.dtype, roots.dtype
-    start, hooks, point, check, send_back, lower, finish = KERNELS.load(gpu, *kind)
+    start, hooks, point, check, send_back, lower, finish = KERNELS.load(
+        gpu, (hook, jump), writes == "outermost", src.dtype, roots.dtype
+    )
     count = graph.num_vertices
     by_vertex = gpu.grid(count)
     by_edge = gpu.grid(len(src))

@@ -10,7 +10,7 @@ import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import list_arcs, memory_for_sources, vertex_dtype
-from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, first_entry, launch
+from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -39,7 +39,7 @@ KINDS = 4
 BITS = np.dtype(np.uint32)
 
 
-def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace) -> DeviceArray:
     """Fill `roots` by ECL-SCC."""
     count, vertex, arcs = graph.num_vertices, vertex_dtype(graph), graph.num_arcs
     start, sweep, drop, finish, count_roots = ECL_SCC.load(gpu, vertex, roots.dtype)
@@ -50,47 +50,47 @@ def fill_by_ecl_scc(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> A
     sources, targets = list_arcs(gpu, graph, own_sources)
     extremes = EXTREMES.of(gpu, entries=entries)
     next_list, spare_list = lists[:2], lists[2:]
-    vertices_to_start = count
+    fresh = count
     while True:
-        grid = gpu.grid(max(arcs, vertices_to_start), THREADS)
-        ends = arcs, sources, targets, extremes
-        launch(start, grid, vertices_to_start, *ends, last_change, kept, components)
+        grid = gpu.grid(max(arcs, fresh), THREADS)
+        launch(start, grid, fresh, arcs, sources, targets, extremes, last_change, kept, components)
         if arcs == 0:
             break
-        search = partial(launch, sweep, grid, *ends, last_change)
+        search = partial(launch, sweep, grid, arcs, sources, targets, extremes, last_change)
         sweep_until_settled(search, last_change, SMALL_BATCH)
-        launch(drop, grid, *ends, *next_list, kept)
-        arcs, vertices_to_start = first_entry(kept), 0
+        launch(drop, grid, arcs, sources, targets, extremes, *next_list, kept)
+        arcs, fresh = first_entry(kept), 0
         (sources, targets), next_list, spare_list = next_list, spare_list, next_list
     launch(finish, gpu.grid(count, THREADS), count, extremes, roots)
     launch(count_roots, gpu.grid(count), count, roots, components)
     return components
 
 
-def fill_by_division(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_by_division(gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace) -> DeviceArray:
     """Fill `roots` by forward and backward searches."""
     count, arcs, vertex = graph.num_vertices, graph.num_arcs, vertex_dtype(graph)
     start, mark, trim, seek, sweep, split, move, count_all = DIVISION.load(gpu, vertex, roots.dtype)
     of_vertices, one = ((count, vertex), (count, BITS), (KINDS * count, vertex)), (1, COUNT)
-    classes, reached, smallest, sources, last_change, left, components = workspace.take(
+    classes, reached, smallest, own_sources, last_change, left, components = workspace.take(
         gpu, *of_vertices, memory_for_sources(graph), LAST_CHANGE, one, one
     )
-    ends = list_arcs(gpu, graph, sources)
+    sources, targets = list_arcs(gpu, graph, own_sources)
     by_vertex, by_arc = map(gpu.grid, (count, arcs))
 
     def search(number: int) -> None:
-        launch(sweep, by_arc, arcs, *ends, classes, reached, last_change, number)
+        launch(sweep, by_arc, arcs, sources, targets, classes, reached, last_change, number)
 
-    for number in numbers():
-        state = classes, reached, smallest
-        launch(start, by_vertex, count, number, *state, last_change, left, components)
-        launch(mark, by_arc, arcs, *ends, classes, reached)
-        launch(trim, by_vertex, count, *state, roots)
-        launch(seek, by_vertex, count, *state)
+    for turn in numbers():
+        launch(
+            start, by_vertex, count, turn, classes, reached, smallest, last_change, left, components
+        )
+        launch(mark, by_arc, arcs, sources, targets, classes, reached)
+        launch(trim, by_vertex, count, classes, reached, smallest, roots)
+        launch(seek, by_vertex, count, classes, reached, smallest)
         sweep_until_settled(search, last_change)
-        launch(split, by_vertex, count, *state, roots, left)
+        launch(split, by_vertex, count, classes, reached, smallest, roots, left)
         if not first_entry(left):
             break
-        launch(move, by_vertex, count, *state)
+        launch(move, by_vertex, count, classes, reached, smallest)
     launch(count_all, by_vertex, count, roots, components)
     return components

@@ -11,7 +11,7 @@ import numpy as np
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, Image
-from conncomp.kernels.cuda.launcher import WARP, DType, Gpu, Templates, launch
+from conncomp.kernels.cuda.launcher import WARP, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"
@@ -61,7 +61,7 @@ _SEAMS = {rank: layout(("first spacing", "i8"), ("planes", ("i8", (rank,)))) for
 def fill_roots(
     gpu: Gpu,
     image: Image,
-    roots: Any,
+    roots: DeviceArray,
     workspace: Workspace,
     *,
     local: str = "self-labelling",
@@ -80,24 +80,25 @@ def fill_roots(
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
     sewing = "by size" if merge == "sewing" and trees == "size" else merge
-    kind = image.rule_name, image.rank, local, roots.dtype
-    start, label, *across, flatten = _KERNELS[sewing].load(gpu, *kind)
+    start, label, *across, flatten = _KERNELS[sewing].load(
+        gpu, image.rule_name, image.rank, local, roots.dtype
+    )
 
     width, height = START_BLOCK
-    grid_and_rule = image.grid, image.rule
-    shape = np.int32(width), np.int32(height)
+    grid, rule, values = image.grid, image.rule, image.values
+    columns, rows = np.int32(width), np.int32(height)
     by_block = image.blocks(gpu, width, height, width * height)
     last_change, *memory = _take_memory(gpu, image, roots.dtype, workspace, side, sewing)
-    launch(start, by_block, *grid_and_rule, *shape, image.values, roots, last_change)
+    launch(start, by_block, grid, rule, columns, rows, values, roots, last_change)
 
     by_tile = image.blocks(gpu, side, side, threads)
-    variant: tuple[bool, ...] = ()
+    variant: list[np.bool_] = []
     if local == "self-labelling":
-        variant = (sites in (None, 4),)
+        variant = [np.bool_(sites in (None, 4))]
     elif local == "union-find":
-        variant = trees != "index", paths == "compressed"
-    arguments = np.int32(log), *map(np.bool_, variant), image.values, roots
-    launch(label, by_tile, *grid_and_rule, *arguments, shared=side**image.rank * SITE_BYTES[local])
+        variant = [np.bool_(trees != "index"), np.bool_(paths == "compressed")]
+    shared = side**image.rank * SITE_BYTES[local]
+    launch(label, by_tile, grid, rule, np.int32(log), *variant, values, roots, shared=shared)
 
     by_site = gpu.grid(image.size)
     if sewing == "sewing":
@@ -108,8 +109,8 @@ def fill_roots(
         compresses = np.bool_(paths == "compressed")
         for group, seams in _levels(image, side):
             groups = image.items * prod(-(-length // group) for length in image.shape)
-            arguments = seams, group, compresses, image.values, *memory, roots
-            launch(sew, (gpu.blocks(groups, 1), WARP), *grid_and_rule, *arguments)
+            by_group = gpu.blocks(groups, 1), WARP
+            launch(sew, by_group, grid, rule, seams, group, compresses, values, *memory, roots)
     elif memory:
         _relax(gpu, image, roots, side, across, last_change, *memory)
     launch(flatten, by_site, image.size, *(memory if sewing == "by size" else ()), roots)
@@ -127,7 +128,7 @@ def _take_memory(
     return workspace.take(gpu, LAST_CHANGE, *([(count, index)] if count else []))
 
 
-def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> None:
+def _sew(gpu: Gpu, image: Image, roots: DeviceArray, side: int, sew: Any, jump: Any) -> None:
     """Unite trees by index, all bonds of a level at once."""
     for _, seams in _levels(image, side):
         by_site = gpu.grid(_seam_sites(image, tuple(seams["planes"])))
@@ -141,8 +142,9 @@ def _relax(
     prepare, relax = kernels
     planes, neighbours = _planes(image, side), _crossing_neighbours(image)
     total = _seam_sites(image, planes)
-    seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
-    launch(prepare, gpu.grid(total), image.grid, image.rule, *seams, image.values, roots, pairs)
+    seams, each = _seams(image, side - 1, side, planes), np.int32(neighbours)
+    by_site, grid, rule, values = gpu.grid(total), image.grid, image.rule, image.values
+    launch(prepare, by_site, grid, rule, seams, each, total, values, roots, pairs)
     count = total * neighbours
     by_pair = gpu.grid(count)
 
