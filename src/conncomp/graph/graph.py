@@ -425,7 +425,7 @@ class Graph:
                 order = _arrays.move_to_gpu(current_gpu().xp, order)
             placed = array.copy()
             placed[order] = array
-            return _arrays.in_library(placed, library)  # type: ignore[no-any-return]
+            return _arrays.in_library(placed, library)
 
     def is_symmetric(self) -> bool:
         """Tell whether every arc is matched by one in the opposite direction.

@@ -75,7 +75,8 @@ def rows_of_arcs(xp: Any, src: Indices, dst: Indices, num_vertices: int) -> Ends
 
 def vertex_dtype(graph: GraphArrays) -> DType:
     """Return the type of the ends of a graph's arcs."""
-    return (graph.csr or graph.lists)[1].dtype
+    dtype: DType = (graph.csr or graph.lists)[1].dtype
+    return dtype
 
 
 def memory_for_sources(graph: GraphArrays) -> tuple[int, DType]:
