@@ -106,7 +106,7 @@ constexpr const char* kProcessName = "conncomp.Process";
 void define_arrays(nb::module_& m);
 void define_link_rules(nb::module_& m);
 void define_grid(nb::module_& m);
-void define_graph_papers(nb::module_& m);
+void define_weak(nb::module_& m);
 void define_strong(nb::module_& m);
 void define_forests(nb::module_& m);
 void define_growing(nb::module_& m);

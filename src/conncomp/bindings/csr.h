@@ -49,23 +49,23 @@ decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, auto&& body
 }
 
 // Labels the rows by a forest that fill(rows, roots) fills; returns the number of components.
-int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const FilledVector& out,
-    bool consecutive, auto&& fill) {
+int64_t label_rows(
+    const AnyVector& indptr, const AnyVector& indices, const FilledVector& out, Naming naming, auto&& fill) {
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* roots) {
     return without_gil([&] {
       fill(rows, roots);
-      return label_forest(roots, rows.vertices, consecutive);
+      return label_forest(roots, rows.vertices, naming);
     });
   });
 }
 
 int64_t label_vertices(
-    const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive, auto&& fill) {
+    const AnyVector& src, const AnyVector& dst, const FilledVector& out, Naming naming, auto&& fill) {
   return with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
     return with_integers(out, [&](auto* roots) {
       return without_gil([&] {
         fill(sources, targets, roots);
-        return label_forest(roots, int64_t(out.size()), consecutive);
+        return label_forest(roots, int64_t(out.size()), naming);
       });
     });
   });

@@ -160,7 +160,7 @@ int64_t components_of_dictionaries(nb::tuple nodes, nb::tuple rows, nb::tuple op
   if (rows.size() != nodes.size() || opposite.size() != nodes.size() || out.size() != nodes.size())
     throw nb::value_error("there must be a row and a label for each node");
   grow_forest_of_dictionaries(nodes, rows, opposite, out.data(), Pauses());
-  return without_gil([&] { return label_forest(out.data(), int64_t(out.size()), true); });
+  return without_gil([&] { return label_forest(out.data(), int64_t(out.size()), Naming::kNumbers); });
 }
 
 template <class Vertex>

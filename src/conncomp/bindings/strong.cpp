@@ -14,7 +14,7 @@ int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool sweeps, bool con
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* labels) {
     return without_gil([&] {
       const int64_t components = settle_all(rows, sweeps, labels);
-      label_settled(labels, rows.vertices, components, consecutive);
+      label_settled(labels, rows.vertices, components, Naming(consecutive));
       return components;
     });
   });

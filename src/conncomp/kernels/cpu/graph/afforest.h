@@ -148,7 +148,7 @@ void connect_trees(const auto rows, bool symmetric, bool sparse, auto* parent) {
 
 // Fills labels with the smallest vertex of each component, or 0, 1, ...; returns the number of components.
 template <class Pointer, class Vertex, class Index>
-int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool consecutive, Index* labels) {
+int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, Naming naming, Index* labels) {
   if (rows.vertices == 0) return 0;
   const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
   if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
@@ -156,7 +156,7 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
     if (giant.search()) {
       AroundGiant<Index> around(giant.members(), rows.vertices, labels);
       around.unite(rows);
-      return around.label(consecutive);
+      return around.label(naming);
     }
   }
   if (start_as_one(rows)) return label_as_one(labels, rows.vertices);
@@ -166,7 +166,7 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
     start_trees(rows, labels);
     connect_trees(rows, symmetric, sparse, labels);
   }
-  return label_forest(labels, rows.vertices, consecutive);
+  return label_forest(labels, rows.vertices, naming);
 }
 
 }

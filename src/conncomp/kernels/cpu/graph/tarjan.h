@@ -337,19 +337,19 @@ template <class Index> void forget_all(Index* state, int64_t vertices) {
 }
 
 // Turns settled vertices into labels 0, 1, ... by roots, or into roots. A single component may be unsettled.
-template <class Index>
-void label_settled(Index* state, int64_t vertices, int64_t components, bool consecutive) {
+template <class Index> void label_settled(Index* state, int64_t vertices, int64_t components, Naming naming) {
   using State = SearchState<Index>;
   if (components == 1) return for_each_index(vertices, [=](int64_t v) { state[v] = 0; });
   if (components == vertices) return for_each_index(vertices, [=](int64_t v) { state[v] = Index(v); });
-  if (!consecutive) return for_each_index(vertices, [=](int64_t v) { state[v] = State::parent(state[v]); });
+  if (naming == Naming::kRoots)
+    return for_each_index(vertices, [=](int64_t v) { state[v] = State::parent(state[v]); });
   label_in_order(state, vertices);
 }
 
 template <class Index> void tarjan_roots(const auto rows, Index* roots, Index* order) {
   forget_all(roots, rows.vertices);
   const int64_t components = search_strong(rows, roots, 0, order);
-  label_settled(roots, rows.vertices, components, false);
+  label_settled(roots, rows.vertices, components, Naming::kRoots);
 }
 
 // Fills height[r], for every root r, with the arcs of the longest path away; others get 0.

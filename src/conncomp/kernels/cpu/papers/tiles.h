@@ -211,8 +211,8 @@ void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backwar
 
 // As label_items. A Label counts the elements of an item.
 template <class Label>
-void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-    Label* labels, int64_t* counts, const TileOptions& options) {
+void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, Naming naming, Label* labels,
+    int64_t* counts, const TileOptions& options) {
   const std::vector<Axis> item(grid.axes.begin() + grid.batch_axes, grid.axes.end());
   TileShapes shapes;
   const auto find_roots = [&](GridCells& cells, const auto& links, Label* roots) {
@@ -236,7 +236,7 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
     }
     for_each_in(0, cells.count(), [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : roots[roots[i]]; });
   };
-  label_items(data, links, grid, consecutive, labels, counts, find_roots);
+  label_items(data, links, grid, naming, labels, counts, find_roots);
 }
 
 }
