@@ -33,10 +33,9 @@ void are_connected(AnyVector u, AnyVector v, FilledVector parent, Vector<bool> o
 void roots_of_some(AnyVector wanted, FilledVector parent, FilledVector out) {
   with_integers(wanted, [&](const auto* vertices) {
     with_integers(parent, [&]<class Index>(Index* forest) {
-      with_entries<Index>(out, [&](Index* roots) {
-        without_gil(
-            [&] { list_roots(vertices, int64_t(wanted.size()), int64_t(parent.size()), forest, roots); });
-      });
+      Index* const roots = entries<Index>(out);
+      without_gil(
+          [&] { list_roots(vertices, int64_t(wanted.size()), int64_t(parent.size()), forest, roots); });
     });
   });
 }

@@ -3,7 +3,6 @@
 #include "bindings/csr.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/condensation.h"
-#include "cpu/graph/tarjan.h"
 
 namespace conncomp {
 
