@@ -116,7 +116,7 @@ template <class Index> void label_in_order(Index* entries, int64_t count) {
         kParentWork);
 }
 
-[[gnu::noinline]] int64_t label_as_one(auto* labels, int64_t count) {
+[[gnu::noinline]] int64_t label_as_one(Integer auto* labels, int64_t count) {
   for_each_index(count, [=](int64_t i) { labels[i] = 0; });
   return 1;
 }

@@ -1,5 +1,5 @@
 // Labels an array by its runs, on bits: the default on the CPU. Rows become bit masks (masks.h); rows that
-// always touch are bundled and treated as one (bundles.h); contacts are found 64 elements at a time
+// always touch are bundled and treated as one (row_bundles.h); contacts are found 64 elements at a time
 // (contacts.h). 1. Runs are counted, and become a forest (run_table.h). 2. Runs that touch are linked
 // (run_links.h). 3. Components are numbered, mostly in the order of the runs where they begin
 // (number_components). 4. Every label is written once (run_labels.h). Cost: the input is read once where all
@@ -7,8 +7,6 @@
 // from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and the
 // union-find of Jaiganesh and Burtscher 2018.
 #pragma once
-
-#include <optional>
 
 #include "cpu/core/radix_sort.h"
 #include "cpu/grid/bond_masks.h"
@@ -54,7 +52,7 @@ void label_masks_by(
 }
 // Indices are as narrow as the array allows, whatever its labels are.
 void label_masks(
-    const Masks& masks, const ContactFinder& finder, Naming naming, auto* labels, int64_t* counts) {
+    const Masks& masks, const ContactFinder& finder, Naming naming, Integer auto* labels, int64_t* counts) {
   if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
     label_masks_by<int64_t>(masks, finder, naming, labels, counts);
   else
@@ -84,8 +82,8 @@ struct ArrayMasks {
 };
 
 // Writes the label of every element, and the number of components of every item.
-void label_runs(const void* data, const LinkWords& links, const Grid& grid, Naming naming, auto* labels,
-    int64_t* counts) {
+void label_runs(const void* data, const LinkWords& links, const Grid& grid, Naming naming,
+    Integer auto* labels, int64_t* counts) {
   const ArrayMasks array(data, links, grid, true);
   label_masks(*array.masks, *array.finder, naming, labels, counts);
 }

@@ -4,7 +4,6 @@
 #include <bit>
 #include <vector>
 
-#include "core/atomics.h"
 #include "core/spins.h"
 
 namespace conncomp {

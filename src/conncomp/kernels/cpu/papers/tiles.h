@@ -158,7 +158,7 @@ class SeamOfTiles {
     grid_.axes[axis] = {2, false, planes * item[axis].index_stride, planes * item[axis].byte_stride};
   }
 
-  void for_each_link(const auto& links, const auto* labels, auto&& body) const {
+  void for_each_link(const auto& links, const Integer auto* labels, auto&& body) const {
     GridCells cells(grid_, axis_);
     cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
       const int64_t index = index_ + from;
@@ -190,7 +190,7 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
-    TileShapes& shapes, const auto& links, auto* labels) {
+    TileShapes& shapes, const auto& links, Integer auto* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
   for (size_t moved = item.size(); moved > 0;) {
     int64_t index = 0, bytes = 0;

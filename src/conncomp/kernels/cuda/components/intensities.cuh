@@ -27,10 +27,7 @@ template <class Value> struct ExtremeKeys {
   int64_t component = 0;
   uint64_t low = 0, high = 0;
 
-  void begin(int64_t next) {
-    component = next;
-    low = high = 0;
-  }
+  void begin(int64_t next) { *this = {values, extremes, next}; }
   void add(int64_t index, int n) {
     for (int i = 0; i < n; ++i) meet(values[index + i]);
   }
@@ -181,13 +178,7 @@ template <class Value, int axes> struct SmallValueSums {
   int64_t component = 0, sum = 0, squares = 0, products[axes] = {};
   Keys keys = {};
 
-  void begin(int64_t next) {
-    component = next;
-    sum = squares = 0;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) products[k] = 0;
-    keys.begin(next);
-  }
+  void begin(int64_t next) { *this = {values, table, item, next}; }
   void add(int64_t index, int n) {
     int64_t at[axes], squares_of_run = 0;
     item.locate(index, at);

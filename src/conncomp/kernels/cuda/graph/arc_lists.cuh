@@ -7,7 +7,6 @@
 
 #include "cuda/core/barrier.cuh"
 #include "cuda/graph/extremes.cuh"
-#include "cuda/graph/roots.cuh"
 #include "cuda/graph/signatures.cuh"
 
 namespace conncomp {
@@ -225,7 +224,7 @@ template <class Vertex> struct StrongState {
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
 template <class Vertex>
 bool leads_back(
-    const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v, int64_t most_arcs) {
+    const ArcList<const Vertex>& arcs, const Integer auto* indptr, Vertex u, Vertex v, int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
   bool does = false;

@@ -1,13 +1,12 @@
 // Spanning forests by rounds of Borůvka: sets a bit for each arc of the forest of least keys, whatever the
 // directions of arcs. Keys differ: numbers of arcs, ranks in an order, or weights of 32 bits above numbers.
-//
 // 1. forest_first.cuh: where rows are sorted and arcs weigh the same both ways, each vertex is united over
-//    the least edge of its own row, and arcs from larger ends are left out
+// the least edge of its own row, and arcs from larger ends are left out.
 // 2. forest_trees.cuh, forest_edges.cuh: trees are numbered, and edges between them listed, which lower the
-//    least key of both; rounds (settle_edges) choose these. Where keys are the numbers of few arcs a vertex,
-//    forest_links.cuh takes one pass over the arcs instead
+// least key of both; rounds (settle_edges) choose these. Where keys are the numbers of few arcs a vertex,
+// forest_links.cuh takes one pass over the arcs instead.
 // 3. forest_outside.cuh: where arcs are many, those below a sampled limit go through 2 first and make a giant
-//    tree; the others are in the rows of vertices outside
+// tree; the others are in the rows of vertices outside.
 // Cost: arcs read two or three times; a round halves the trees with edges. Memory: two lists of edges, two
 // keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin,
 // Gonzalez, Seo and Burtscher 2023 (ECL-MST); Osipov, Sanders and Singler 2009 for lighter edges first;

@@ -73,10 +73,9 @@ __global__ void __launch_bounds__(kSpinThreads)
       sine_of_common += sine;
       root = -1;
     }
-    const auto sum = [](int64_t a, int64_t b) { return a + b; };
     const Stretch stretch = stretch_of(root);
-    cosine = over_stretch(cosine, stretch.length, sum);
-    sine = over_stretch(sine, stretch.length, sum);
+    cosine = over_stretch(cosine, stretch.length, plus<int64_t>);
+    sine = over_stretch(sine, stretch.length, plus<int64_t>);
     if (!stretch.first || root < 0) return;
     Concurrent::fetch_add(sums + 2 * int64_t(root), cosine);
     Concurrent::fetch_add(sums + 2 * int64_t(root) + 1, sine);
