@@ -110,8 +110,7 @@ inline GlassSite<axes, int32_t> glass_site(
   return place;
 }
 
-// Words of spins and, of the bonds from there along an axis, which are negative; bond(axis, site) if not all
-// are there: which are.
+// Words of spins and, of bonds from there along an axis, which are negative; bond(axis, site): which exist.
 template <class T, class Index>
 concept SpinsAndBonds = requires(const T& words, Index site) {
   words.spin(site);

@@ -13,8 +13,7 @@
 // is accepted with probability a min(1, exp(-beta dE)): each is in detailed balance. With q > 2 a is 1, as
 // two sweeps lead from any spins to any. With q = 2 and a = 1 all spins would flip in every sweep at beta =
 // 0, and there are closed cycles of flips that cost nothing; so a is 15/16, where no flip is certain, which
-// makes the autocorrelation time of the energy of 16 x 16 spins at the critical point 6.8 sweeps, not 5.7
-// (heat bath: 15).
+// makes the autocorrelation time of the energy of 16 x 16 spins at the critical point 6.8 sweeps, not 5.7.
 #pragma once
 
 #include "core/atomics.h"
@@ -170,8 +169,7 @@ inline int64_t word_stride(const Lattice& lattice, int axis) {
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
-// The word of the next, or previous, row along such an axis, whose words are a `stride` apart; -1 if there is
-// none.
+// The word of the next, or previous, row along such an axis, whose words are `stride` apart; or -1.
 inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis, int64_t stride) {
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;

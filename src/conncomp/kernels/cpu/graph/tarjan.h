@@ -87,8 +87,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
     const Rank last = Rank(count_ - settled);
     const bool prefetches = prefetches_;
     Waiting* waiting = waiting_;
-    // The end of the path, the begin of the vertices left, and the lowest rank that the first of these
-    // reaches.
+    // The end of the path, the begin of the vertices left, and the lowest rank that their first reaches.
     Rank *path = bottom, *left = behind_left;
     Rank reached = listed;
     Rank v, rank, low;     // rank: of v or, if that is no root, more; low: the lowest that v reaches
@@ -313,8 +312,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
   int64_t listed_ = 0;
 };
 
-// Short rows, as of meshes, are read from the last arc: up to a sixth faster; longer rows take a fifth
-// longer.
+// Short rows, as of meshes, are read from the last arc: up to a sixth faster; longer ones a fifth slower.
 constexpr int64_t kShortRow = 4;
 
 // Settles kUnvisited vertices of a range, and lists them in `order`, if any (StrongSearch::run).

@@ -24,8 +24,7 @@ void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
 
 template <class Access> constexpr bool kConcurrent = std::is_same_v<Access, Concurrent>;
 
-// Calls work(Exclusive()) or work(Concurrent()). Looks the number of threads up once, as it may change
-// meanwhile.
+// Calls work(Exclusive()) or work(Concurrent()). Looks up the number of threads once: it may change.
 void with_threads(auto&& work) {
   if (num_threads() == 1)
     work(Exclusive());

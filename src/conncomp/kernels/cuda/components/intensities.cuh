@@ -3,8 +3,7 @@
 // find_extremes finds the smallest and largest value; add_values, an axis a turn, adds up values and values
 // times coordinates as whole numbers of 128 bits (core/fixed_point.h), in any order; write_intensities makes
 // columns. For integers of up to 16 bits in two and three dimensions add_small_values does all at once, with
-// squares. Cost: values read once for extremes and once for each axis. Memory: 2 + 2 (1 + n) words per
-// component, in n dimensions.
+// squares. Cost: values read once for extremes and once for each axis. Memory: 4 + 2 n words per component.
 #pragma once
 
 #include "core/intensity.h"

@@ -57,8 +57,7 @@ template <int rows> struct MomentFactors {
     }
   }
 
-  // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
-  // one before, about the origin.
+  // The product of the turn's powers; `place` gets the last coordinate, `beside` the offset of that before.
   template <class Number> Number of(int64_t index, int64_t& place, Number& beside, auto&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);

@@ -8,8 +8,7 @@
 // tile each is sent to its row, a sum a lane; a run that finds no slot is sent alone. A row has: size; y, x;
 // products yy, yx, xx; how far before the far corner the first is, and where the last ends, for each axis;
 // values; products of values with y, x; squares of values; the complement of the key of the smallest value,
-// and the key of the largest. Cost: labels and image read once; changing labels are one label or another
-// (contract 5).
+// and the key of the largest. Cost: labels and image read once; labels may change (contract 5).
 #pragma once
 
 #include "cuda/components/intensities.cuh"

@@ -33,8 +33,7 @@ struct Share {
   }
 };
 
-// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
-// compiler.
+// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the compile time.
 void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
@@ -71,8 +70,7 @@ template <int = 0> CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
-// Returns the sum over the blocks before, and that over all in `total`. All blocks meet. Called, to compile
-// faster.
+// The sum over the blocks before, and in `total` over all. All blocks meet. Called, to compile faster.
 template <int = 0>
 CONNCOMP_PHASE int64_t grid_scan(
     int64_t value, int64_t& total, int64_t* sums_of_blocks, GridBarrier& barrier) {

@@ -84,8 +84,7 @@ Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* par
 
 // Goes through rounds until lists are empty, and no tree has a key. Of many edges some lower keys first, so
 // that others see that theirs is no lower. In late rounds only keys of listed trees are cleared, and at last
-// one block goes on alone. All blocks run at once. A key in other_least before is of a listed edge of this
-// tree.
+// one block goes on alone. All blocks run at once. Keys in other_least are of listed edges.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
@@ -171,8 +170,7 @@ __global__ void __launch_bounds__(kForestThreads) count_chosen(int64_t words, in
   }
 }
 
-// Writes the numbers of the chosen arcs in order, as far as there is room: if rows change, more may be
-// chosen.
+// Writes the numbers of the chosen arcs in order, as far as there is room, as rows may change.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,

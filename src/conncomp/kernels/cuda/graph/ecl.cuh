@@ -85,8 +85,7 @@ template <int count, class Index> Index take_first(Index (&vertex)[count]) {
 }
 
 // Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. A warp takes
-// its next ones together, so that none waits. The parent is skipped, unless paths are counted as in the
-// paper.
+// its next ones together, so that none waits. The parent is skipped, unless paths are counted.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
 void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
     const Vertex* __restrict__ indices, Index* parent, Path& path) {

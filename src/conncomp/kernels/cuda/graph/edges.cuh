@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(kCheckThreads) list_sources(
   });
 }
 
-// list_edges writes the ends of all arcs but loops or, if `symmetric`, of those to a smaller vertex. *edges,
-// 0 before, becomes their number.
+// list_edges writes the ends of arcs that are no loops, or those to smaller vertices; adds them to *edges.
 constexpr int kEdgesThreads = 256;
 
 template <bool symmetric, class Pointer, class Vertex>

@@ -84,8 +84,7 @@ class ClimbingEdge {
   bool is_at_end_;
 };
 
-// Links trees by this thread's edges: k leads from tree source(k) to its target's, or -1, with key(k). Late
-// ones are listed.
+// Links trees by this thread's edges k from tree source(k) to its target's, or -1. Late ones are listed.
 void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
     FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
   const auto take = [&](ClimbingEdge& climbing) {
@@ -204,8 +203,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   });
 }
 
-// Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads of all
-// blocks call.
+// Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads call.
 template <int threads> bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
   const int64_t trees = *memory.trees == 1 ? 0 : *memory.trees;  // one has no link
   const bool are_listed = memory.counters->has_late_edges;

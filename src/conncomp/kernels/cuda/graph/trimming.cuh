@@ -53,8 +53,7 @@ template <class Vertex> struct Trimming {
     return level_end;
   }
 
-  // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared for
-  // the next.
+  // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared.
   bool end_of_level(int level, GridBarrier& barrier) {
     barrier.wait();
     level_begin = level_end;

@@ -5,8 +5,7 @@
 // that its first link leads to, without a search, or its own first place; what the other links join is
 // united, 32 at a time. join unites likewise by bonds between bands, and over the ends of axes. flatten:
 // roots of trees lead to those of clusters, and then all sites in two steps. Cost: some 100 instructions a
-// site and two axes, 60 of them in the walk. Source: ours, from runs (He, Chao and Suzuki 2008) and
-// union-find.
+// site and two axes, 60 of them in the walk. Source: ours, from runs (He, Chao, Suzuki 2008).
 #pragma once
 
 #include "core/philox.h"

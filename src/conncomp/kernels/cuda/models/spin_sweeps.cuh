@@ -121,8 +121,7 @@ struct BondWord {
 // How many places a segment has: one is spare, as threads, too, are to be in different banks.
 constexpr int kPlaces = kWarp + 1;
 
-// Who takes a segment: a warp, which suits small boxes, or a thread, one bit after the other, which does
-// less.
+// Who takes a segment: a warp, which suits small boxes, or a thread, bit by bit, which does less.
 template <bool by_warp> struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
 

@@ -45,8 +45,7 @@ inline int32_t common_label(const int32_t* label, int64_t sites) {
   return int32_t(over_lanes(int64_t(count) << 32 | own, larger<int64_t>));
 }
 
-// Adds a wave of each site to two numbers at its label; those of the largest cluster are first added up in
-// blocks.
+// Adds a wave of each site to two numbers at its label; blocks first add up those of the largest cluster.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cluster_waves(Replicas replicas, Waves waves, int32_t wave,

@@ -67,8 +67,7 @@ struct ColumnOfWords {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
-  // The next sites' values: from the lane beside, or make(place in the row) at the end of a word. All lanes
-  // call.
+  // The next sites' values: from the lane beside, or make(place) at the end of a word. All lanes call.
   template <class T>
   void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing, auto&& make) const {
     const int beside = (lane() & ~(kLanesOfWord - 1)) | ((lane() + 1) & (kLanesOfWord - 1));
