@@ -187,8 +187,8 @@ std::vector<Index> test_labels(const Image& image, const void* data, const LinkW
     const std::vector<int64_t>& expected) {
   std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
   std::vector<int64_t> counts(image.items(), 77), recounts(image.items(), 77);
-  label_array(draw_algorithm(), data, links, grid, false, roots.data(), counts.data());
-  label_array(draw_algorithm(), data, links, grid, true, numbers.data(), recounts.data());
+  label_array(draw_algorithm(), data, links, grid, Naming::kRoots, roots.data(), counts.data());
+  label_array(draw_algorithm(), data, links, grid, Naming::kNumbers, numbers.data(), recounts.data());
   check(counts == recounts, "numbers of components");
   test_kept_runs(image, data, links, grid, expected);
   std::vector<int64_t> number(image.size), next(image.items());
@@ -649,11 +649,11 @@ template <class Index> void test_changing_image() {
   const Grid grid = image.grid(byte_strides<uint8_t>(image));
   const Background<Fickle> background{Fickle(), true};
   for (By by : {By::kRuns, By::kRasterScans, By::kEquivalence, By::kTiles}) {
-    const bool consecutive = draw(0, 1);
-    label_array(by, data.data(), RuleWords(Equal<Fickle>{background}), grid, consecutive, labels.data(),
-        counts.data());
+    const Naming naming = Naming(draw(0, 1));
     label_array(
-        by, data.data(), RuleWords(FickleLinks{background}), grid, consecutive, labels.data(), counts.data());
+        by, data.data(), RuleWords(Equal<Fickle>{background}), grid, naming, labels.data(), counts.data());
+    label_array(
+        by, data.data(), RuleWords(FickleLinks{background}), grid, naming, labels.data(), counts.data());
   }
 
   // Masks of one image, contacts of another; bonds are read once.
@@ -667,8 +667,8 @@ template <class Index> void test_changing_image() {
   const RuleWords equal(Equal<uint8_t>{{0, true}});
   const RuleWords within_one(Within<uint8_t>{{0, true}, {1, 0}});
   const auto label = [&](const Masks& masks, const LinkWords& links) {
-    label_masks(
-        masks, *contact_finder(masks, after.data(), &links), draw(0, 1), labels.data(), counts.data());
+    label_masks(masks, *contact_finder(masks, after.data(), &links), Naming(draw(0, 1)), labels.data(),
+        counts.data());
   };
   earlier.read(before.data(), equal);
   label(earlier, equal);
@@ -732,7 +732,8 @@ void test_interrupts() {
   const Grid grid{{{int64_t(data.size()), false, 1, 1}}, 0, {{-1}}};
   int64_t count = 0;
   const auto label = [&] {
-    label_runs(data.data(), RuleWords(Equal<uint8_t>{{0, true}}), grid, true, labels.data(), &count);
+    label_runs(
+        data.data(), RuleWords(Equal<uint8_t>{{0, true}}), grid, Naming::kNumbers, labels.data(), &count);
   };
   int questions = 0;
   bool interrupted = false;

@@ -63,8 +63,10 @@ template <class Index> void test_forest() {
   std::vector<Index> numbers(count), labels = forest;
   Index components = 0;
   for (int v = 0; v < count; ++v) numbers[v] = roots[v] == Index(v) ? components++ : numbers[roots[v]];
-  check(label_forest(labels.data(), count, true) == components && labels == numbers, "number of a tree");
-  check(label_forest(forest.data(), count, false) == components && forest == roots, "root of a tree");
+  check(label_forest(labels.data(), count, Naming::kNumbers) == components && labels == numbers,
+      "number of a tree");
+  check(
+      label_forest(forest.data(), count, Naming::kRoots) == components && forest == roots, "root of a tree");
 }
 
 // Weights of few values, whose order is that of signed numbers.
@@ -132,8 +134,9 @@ void test_forests(const Rows<int64_t, Index> rows, bool symmetric, const std::ve
 template <class Index, class Expected>
 void check_labels(const Rows<int64_t, Index> rows, bool symmetric, const std::vector<Expected>& expected) {
   std::vector<Index> roots(rows.vertices), numbers(rows.vertices), known(rows.vertices);
-  const int64_t components = label_components(rows, symmetric, false, roots.data());
-  check(label_components(rows, symmetric, true, numbers.data()) == components, "so many components");
+  const int64_t components = label_components(rows, symmetric, Naming::kRoots, roots.data());
+  check(label_components(rows, symmetric, Naming::kNumbers, numbers.data()) == components,
+      "so many components");
   Index next = 0;
   for (int64_t v = 0; v < rows.vertices; ++v) {
     known[v] = expected[v] == v ? next++ : known[expected[v]];
@@ -199,7 +202,7 @@ template <class Index> void test_graph() {
   test_rows_of_arcs(src, dst, indptr, indices);
   check_labels(rows, symmetric, expected);
   grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
-  label_forest(others.data(), vertices, false);
+  label_forest(others.data(), vertices, Naming::kRoots);
   for (int v = 0; v < vertices; ++v) check(others[v] == expected[v], "root of a vertex of a list");
   test_forests<uint32_t>(rows, symmetric, src, dst);
   test_forests<uint64_t>(rows, symmetric, src, dst);
@@ -226,7 +229,7 @@ template <class Index> void test_opposite_arcs() {
     dst[draw(0, int(dst.size()) - 1)] = Index(draw(0, vertices - 1));
   const auto expected = roots_of_list(src, dst, vertices);
   grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, roots.data());
-  label_forest(roots.data(), vertices, false);
+  label_forest(roots.data(), vertices, Naming::kRoots);
   for (int v = 0; v < vertices; ++v)
     check(roots[v] == expected[v], "root of a vertex of a list of opposites");
 }
@@ -255,7 +258,7 @@ template <class Index> void test_near_arcs() {
   test_rows_of_arcs(src, dst, indptr, indices);
   const auto expected = roots_of_list(src, dst, vertices);
   grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, roots.data());
-  label_forest(roots.data(), vertices, false);
+  label_forest(roots.data(), vertices, Naming::kRoots);
   for (int v = 0; v < vertices; ++v) check(roots[v] == expected[v], "root of a vertex of near arcs");
   // Sources that somebody has changed since they were checked.
   for (int k = draw(1, 3); k > 0 && !src.empty(); --k)
@@ -291,7 +294,7 @@ template <class Index> void test_sparse() {
   SparseForest<int64_t, Index, Index>(rows, roots.data()).grow();
   for (int v = 0; v < vertices; ++v)
     check(roots[v] <= v && expected[roots[v]] == expected[v], "a smaller vertex of the component");
-  label_forest(roots.data(), vertices, false);
+  label_forest(roots.data(), vertices, Naming::kRoots);
   for (int v = 0; v < vertices; ++v) check(roots[v] == Index(expected[v]), "root in a sparse graph");
 }
 
@@ -362,7 +365,7 @@ template <class Index> void test_giant() {
       std::fill(roots.begin(), roots.end(), Index(-1));  // which no member is asked for
       AroundGiant<Index> around(members, vertices, roots.data());
       around.unite(rows);
-      around.label(false);
+      around.label(Naming::kRoots);
       check(std::equal(roots.begin(), roots.end(), expected.begin()), "roots beside a giant");
     }
   }
@@ -392,9 +395,9 @@ template <class Index> void test_strong() {
   tarjan_roots(rows, roots.data(), static_cast<Index*>(nullptr));
   const int64_t components = topological_labels(rows, numbers.data());
   check(settle_all(rows, draw(0, 1), labels.data()) == components, "number of strong components");
-  label_settled(labels.data(), vertices, components, true);
+  label_settled(labels.data(), vertices, components, Naming::kNumbers);
   std::vector<Index> known = roots;
-  label_forest(known.data(), vertices, true);
+  label_forest(known.data(), vertices, Naming::kNumbers);
   check(labels == known, "number of a strong component");
   for (int v = 0; v < vertices; ++v) {
     int root = v;
@@ -525,7 +528,7 @@ template <class Vertex, class Index> void test_growing() {
     const int earlier = int(earlier_src.size());
     const std::unique_ptr<bool[]> joined(new bool[earlier]);
     compare_roots(earlier_src.data(), earlier_dst.data(), earlier, vertices, parent.data(), joined.get());
-    label_copy(parent.data(), vertices, true, labels.data());
+    label_copy(parent.data(), vertices, Naming::kNumbers, labels.data());
     first.join();
     second.join();
 
@@ -549,7 +552,7 @@ template <class Vertex, class Index> void test_growing() {
     }
     for (int i = 0; i < edges; ++i)
       if (exists(src[i])) check(expected[seen[i]] == expected[src[i]], "a root of another component");
-    const int64_t count = label_copy(parent.data(), vertices, false, labels.data());
+    const int64_t count = label_copy(parent.data(), vertices, Naming::kRoots, labels.data());
     check(labels == expected, "the root of a vertex after a batch");
     check(count == components, "the number of components after a batch");
     compare_roots(src.data(), dst.data(), edges, vertices, parent.data(), connected.get());
@@ -557,7 +560,7 @@ template <class Vertex, class Index> void test_growing() {
       check(connected[i] == (exists(src[i]) && exists(dst[i])), "an edge that connects");
     Index next = 0;
     for (int v = 0; v < vertices; ++v) numbers[v] = expected[v] == v ? next++ : numbers[expected[v]];
-    label_copy(parent.data(), vertices, true, labels.data());
+    label_copy(parent.data(), vertices, Naming::kNumbers, labels.data());
     check(labels == numbers, "the number of a component that grows");
     check(src == before_src && dst == before_dst, "edges that were changed");
   }
@@ -577,12 +580,13 @@ template <class Vertex, class Index> void test_changing_graph() {
   for (Vertex& vertex : dst) vertex = any();
   std::vector<Index> roots(vertices);
   const Rows<Vertex, Vertex> rows{indptr.data(), dst.data(), vertices, arcs};
-  label_components(rows, draw(0, 1), draw(0, 1), roots.data());
+  label_components(rows, draw(0, 1), Naming(draw(0, 1)), roots.data());
   grow_forest_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
-  label_forest(roots.data(), vertices, draw(0, 1));
-  run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_forest(roots.data(), vertices, draw(0, 1)); });
+  label_forest(roots.data(), vertices, Naming(draw(0, 1)));
+  run_papers(
+      rows, draw(0, 1), src, dst, roots, [&] { label_forest(roots.data(), vertices, Naming(draw(0, 1))); });
   const int64_t components = settle_all(rows, draw(0, 1), roots.data());
-  label_settled(roots.data(), vertices, components, draw(0, 1));
+  label_settled(roots.data(), vertices, components, Naming(draw(0, 1)));
   condense(rows, roots.data(), vertices);
   topological_labels(rows, roots.data());
 
@@ -651,7 +655,7 @@ template <class Index> void test_strong_of_long_graph() {
   for (int v = 0; v < vertices; ++v) components += roots[v] == Index(v);
   const auto check_settled = [&](int64_t count) {
     check(count == components, "number of strong components of a long graph");
-    label_settled(found.data(), vertices, count, false);
+    label_settled(found.data(), vertices, count, Naming::kRoots);
     check(found == roots, "strong components of a long graph");
   };
   check_settled(settle_all(rows, true, found.data()));
@@ -700,7 +704,7 @@ void test_polls_around_a_giant() {
   check_work("vertices that count as work when they get parents");
   around.unite(rows);
   check_work("vertices that count as work when they are united");
-  check(around.label(true) == kVertices, "vertices that are alone beside a giant");
+  check(around.label(Naming::kNumbers) == kVertices, "vertices that are alone beside a giant");
   check(kPlenty - watch.budget >= 2 * kVertices, "vertices that count as work when they are labelled");
   watch.budget = 0;
 }

@@ -386,7 +386,7 @@ template <class T, int kAxes> void test_fields() {
 // A lattice cut into two domains along each axis but the first; sweeps by one thread and by several.
 void test_exchanges() {
   ExchangeLattice lattice{};
-  lattice.kind = int32_t(draw(kSquare, kBodyCentred));
+  lattice.kind = LatticeKind(draw(kSquare, kBodyCentred));
   for (int axis = kExchangeAxes - 1, stride = 1; axis >= 0; --axis) {
     const bool none = axis == 0 && lattice.kind == kSquare;
     lattice.length[axis] = none ? 1 : int32_t(4 * draw(1, 4));
@@ -649,7 +649,7 @@ template <class Kind> void test_kind_on_edges(int states) {
       engine.count({next.data(), 0, nullptr, {nullptr}, record.data()});
       std::swap(spins, next);
     }
-    for (const int32_t rule : {kGlassMetropolis, kGlassHeatBath})
+    for (const GlassRule rule : {kGlassMetropolis, kGlassHeatBath})
       for (int64_t k = 0; k < classes; ++k)
         engine.offer({spins.data(), 3, temperatures.data(), {table.data()}, nullptr}, arcs, rule,
             {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
@@ -686,12 +686,12 @@ void test_spins_on_edges() {
 void test_glasses() {
   const int axes = int(draw(1, 4));
   const int64_t longest[] = {300, 18, 7, 4};
-  GlassReplicas replicas{{{1, 1, 1, 1}, 0, 2, 1}, draw(0, 99), draw(1, 130), generator(), 0, 1};
+  GlassReplicas replicas{{{1, 1, 1, 1}, 0, 2, 1}, draw(0, 99), draw(1, 130), generator(), {}, 1};
   for (int k = kLatticeAxes - axes; k < kLatticeAxes; ++k) {
     replicas.lattice.length[k] = draw(1, longest[axes - 1]);
     replicas.lattice.periodic |= int32_t(draw(0, 1)) << k;
   }
-  replicas.rule = int32_t(draw(0, 1));
+  replicas.rule = GlassRule(draw(0, 1));
   replicas.per_sample = int32_t(draw(0, 1) ? 1 : replicas.count);
   const int64_t sites = replicas.lattice.sites(), groups = replicas.groups(),
                 samples = replicas.count / replicas.per_sample;

@@ -328,7 +328,8 @@ void test_labels(const Array& array, const std::vector<typename Rule::Value>& va
   for (int64_t i = 0; i < array.size; ++i)
     if (root[i] >= 0) expected[i] = root[i] == i ? ++count : expected[root[i]];
   int64_t components = 0;
-  label_runs(values.data(), RuleWords(rule), array.grid(sizeof(values[0])), true, labels.data(), &components);
+  label_runs(values.data(), RuleWords(rule), array.grid(sizeof(values[0])), Naming::kNumbers, labels.data(),
+      &components);
   check(components == count, "the number of components");
   check(labels == expected, "labels");
 }

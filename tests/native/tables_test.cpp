@@ -70,7 +70,7 @@ void compare(PairClusters<Ids>& clusters, const std::vector<Reference>& referenc
   for (int level = 0; level < int(references.size()); ++level) {
     std::vector<int32_t> roots(clusters.size());
     check(clusters.size() == references[level].size(), what);
-    clusters.label(level, false, roots.data());
+    clusters.label(level, Naming::kRoots, roots.data());
     for (int32_t i = 0; i < int32_t(roots.size()); ++i) check(roots[i] == references[level].root(i), what);
   }
 }
@@ -112,7 +112,7 @@ template <class Batch> void cluster_batches() {
   for (int32_t i = 0; i < int32_t(numbers.size()); ++i) check(numbers[i] == i, "numbers of nodes");
   for (int level = 0; level < int(thresholds.size()); ++level) {
     std::vector<int32_t> roots(clusters.size());
-    clusters.label(level, false, roots.data());
+    clusters.label(level, Naming::kRoots, roots.data());
     again.unite_roots(level, roots.data(), int64_t(roots.size()));
   }
   compare(again, references, "clusters that were read");
@@ -133,7 +133,7 @@ template <class Batch> void cluster_what_changes() {
   for (int64_t i = 0; i < rows; ++i)
     check(u[i] >= 0 && u[i] < clusters.size() && v[i] >= 0 && v[i] < clusters.size(), "changing ids");
   roots.resize(clusters.size());
-  clusters.label(0, false, roots.data());
+  clusters.label(0, Naming::kRoots, roots.data());
 }
 
 // The sizes of clusters are at most those wanted, unless all links of a cluster weigh the same.

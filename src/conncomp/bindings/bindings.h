@@ -42,12 +42,24 @@ decltype(auto) with_entries(const Array& array, Body&& body) {
   return with(with, Types()...);
 }
 
+// The entries of an array of this type.
+template <class T> auto* entries(const auto& array) {
+  return with_entries<T>(array, [](auto* data) { return data; });
+}
+
 decltype(auto) with_integers(const auto& array, auto&& body) {
   return with_entries<int32_t, int64_t>(array, body);
 }
 
 template <class Array> auto* data_or_null(const std::optional<Array>& array) {
   return array ? array->data() : nullptr;
+}
+
+// Calls body(memory) without Python's lock, which keeps two calls from taking the memory of one engine.
+void with_memory(auto& engine, auto&& body) {
+  auto memory = engine.take_memory();
+  without_gil([&] { body(memory); });
+  engine.give_back(std::move(memory));
 }
 
 // What a kernel takes, a pointer as an array.
@@ -106,7 +118,7 @@ constexpr const char* kProcessName = "conncomp.Process";
 void define_arrays(nb::module_& m);
 void define_link_rules(nb::module_& m);
 void define_grid(nb::module_& m);
-void define_graph_papers(nb::module_& m);
+void define_weak(nb::module_& m);
 void define_strong(nb::module_& m);
 void define_forests(nb::module_& m);
 void define_growing(nb::module_& m);

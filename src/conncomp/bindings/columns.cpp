@@ -164,16 +164,12 @@ bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t ba
     Vector<double> centroids) {
   const LabelledItems items{label_array(labels, background), shape};
   const auto measure = [&]<class Value>(const Value* data) {
-    return with_entries<GivenSum<Value>>(sums, [&](GivenSum<Value>* sum) {
-      return with_entries<Value>(minima, [&](Value* low) {
-        return with_entries<Value>(maxima, [&](Value* high) {
-          return without_gil([&] {
-            const RowsOfLabels rows(components.data(), int64_t(components.size()));
-            const Intensities<Value> measured(items, data, rows, {sizes.data(), boxes.data()}, bits);
-            return measured.write(rows.count(), {sum, means.data(), low, high, centroids.data()});
-          });
-        });
-      });
+    const IntensityColumns<Value> columns{entries<GivenSum<Value>>(sums), means.data(),
+        entries<Value>(minima), entries<Value>(maxima), centroids.data()};
+    return without_gil([&] {
+      const RowsOfLabels rows(components.data(), int64_t(components.size()));
+      return Intensities<Value>(items, data, rows, {sizes.data(), boxes.data()}, bits)
+          .write(rows.count(), columns);
     });
   };
   return with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(values, measure);

@@ -74,11 +74,10 @@ void spans(AnyVector labels, const std::vector<int64_t>& shape, int64_t backgrou
 void replace(AnyVector labels, int64_t background, AnyVector table, FilledVector out) {
   with_integers(labels, [&](const auto* data) {
     with_integers(out, [&]<class Entry>(Entry* replaced) {
-      with_entries<Entry>(table, [&](const Entry* entries) {
-        without_gil([&] {
-          replace_labels(
-              data, int64_t(labels.size()), Entry(background), entries, int64_t(table.size()), replaced);
-        });
+      const Entry* const rows = entries<Entry>(table);
+      without_gil([&] {
+        replace_labels(
+            data, int64_t(labels.size()), Entry(background), rows, int64_t(table.size()), replaced);
       });
     });
   });
@@ -129,8 +128,8 @@ std::unique_ptr<NumberedLabels> number(AnyVector labels, FilledVector numbers) {
 
 void translate(const NumberedLabels& numbered, AnyVector wanted, FilledVector numbers) {
   with_integers(numbers, [&]<class Number>(Number* out) {
-    with_entries<Number>(
-        wanted, [&](const Number* entries) { without_gil([&] { numbered.translate(entries, out); }); });
+    const Number* const of_labels = entries<Number>(wanted);
+    without_gil([&] { numbered.translate(of_labels, out); });
   });
 }
 
@@ -162,10 +161,8 @@ void weigh(Vector<const int64_t> by_kind, const std::vector<int64_t>& times, con
 
 nb::object runs_of_pairs(AnyVector one, AnyVector other) {
   return with_integers(one, [&]<class Label>(const Label* labels) {
-    return with_entries<Label>(other, [&](const Label* others) {
-      std::vector<int64_t> runs = without_gil([&] { return pair_runs(labels, others, int64_t(one.size())); });
-      return give_away(std::move(runs));
-    });
+    const Label* const others = entries<Label>(other);
+    return give_away(without_gil([&] { return pair_runs(labels, others, int64_t(one.size())); }));
   });
 }
 

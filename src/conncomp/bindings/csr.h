@@ -33,39 +33,37 @@ decltype(auto) with_labelled_rows(
     const AnyVector& indptr, const AnyVector& indices, const auto& labels, auto&& body) {
   const auto with = [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) -> decltype(auto) {
     if (rows.vertices != int64_t(labels.size())) throw nb::value_error("there must be a label for each row");
-    const auto labelled = [&](auto* data) { return body(rows, data); };
     if constexpr (std::is_same_v<Pointer, int32_t>)
-      return with_entries<int32_t>(labels, labelled);
+      return body(rows, entries<int32_t>(labels));
     else
-      return with_integers(labels, labelled);
+      return with_integers(labels, [&](auto* data) { return body(rows, data); });
   };
   return with_rows(indptr, indices, with, labels.dtype() == nb::dtype<int32_t>());
 }
 
 decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, auto&& body) {
-  return with_integers(src, [&]<class Vertex>(const Vertex* sources) {
-    return with_entries<Vertex>(dst, [&](const Vertex* targets) { return body(sources, targets); });
-  });
+  return with_integers(
+      src, [&]<class Vertex>(const Vertex* sources) { return body(sources, entries<Vertex>(dst)); });
 }
 
 // Labels the rows by a forest that fill(rows, roots) fills; returns the number of components.
-int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const FilledVector& out,
-    bool consecutive, auto&& fill) {
+int64_t label_rows(
+    const AnyVector& indptr, const AnyVector& indices, const FilledVector& out, Naming naming, auto&& fill) {
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* roots) {
     return without_gil([&] {
       fill(rows, roots);
-      return label_forest(roots, rows.vertices, consecutive);
+      return label_forest(roots, rows.vertices, naming);
     });
   });
 }
 
 int64_t label_vertices(
-    const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive, auto&& fill) {
+    const AnyVector& src, const AnyVector& dst, const FilledVector& out, Naming naming, auto&& fill) {
   return with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
     return with_integers(out, [&](auto* roots) {
       return without_gil([&] {
         fill(sources, targets, roots);
-        return label_forest(roots, int64_t(out.size()), consecutive);
+        return label_forest(roots, int64_t(out.size()), naming);
       });
     });
   });

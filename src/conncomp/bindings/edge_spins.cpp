@@ -93,10 +93,10 @@ void define_edge_spins(nb::module_& m) {
           [](HeldEdges& edges, AnyVector spins, FilledVector new_spins, uint32_t step,
               Temperatures temperatures, Temperatures logarithm, bool chosen, const Record& record,
               bool clusters) {
-            std::optional<EdgeForest> memory = edges.engine.take_memory();
             const EdgeUpdate update = drawn_update(spins.data(), step, temperatures, logarithm, record);
-            without_gil([&] { edges.engine.update(memory, update, new_spins.data(), chosen, clusters); });
-            edges.engine.give_back(std::move(memory));
+            with_memory(edges.engine, [&](std::optional<EdgeForest>& memory) {
+              edges.engine.update(memory, update, new_spins.data(), chosen, clusters);
+            });
           },
           "spins"_a, "new_spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "chosen"_a, "record"_a.none(),
           "clusters"_a)
@@ -110,8 +110,8 @@ void define_edge_spins(nb::module_& m) {
             const EdgeArcs arcs{begin.data(), to.data(), data_or_null(coupling)};
             without_gil([&] {
               for (size_t k = 0; k + 1 < bounds.size(); ++k)
-                edges.engine.offer(
-                    update, arcs, rule, {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
+                edges.engine.offer(update, arcs, GlassRule(rule),
+                    {order.data() + bounds[k], bounds[k + 1] - bounds[k]}, spins.data());
             });
           },
           "spins"_a, "step"_a, "temperatures"_a, "logarithm"_a, "rule"_a, "begin"_a, "to"_a,

@@ -13,11 +13,10 @@ namespace {
 
 void csr_of_arcs(AnyVector src, AnyVector dst, Vector<int64_t> indptr, FilledVector indices) {
   with_arcs(src, dst, [&]<class Vertex>(const Vertex* sources, const Vertex* targets) {
-    with_entries<Vertex>(indices, [&](Vertex* out) {
-      without_gil([&] {
-        RowsOfArcs<Vertex>(sources, targets, int64_t(src.size()), int64_t(indptr.size()) - 1)
-            .fill(indptr.data(), out);
-      });
+    Vertex* const out = entries<Vertex>(indices);
+    without_gil([&] {
+      RowsOfArcs<Vertex>(sources, targets, int64_t(src.size()), int64_t(indptr.size()) - 1)
+          .fill(indptr.data(), out);
     });
   });
 }
@@ -37,11 +36,9 @@ bool csr_is_mirrored(AnyVector indptr, AnyVector indices, uint64_t key) {
 
 nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
   return with_integers(src, [&]<class Vertex>(Vertex* sources) {
-    return with_entries<Vertex>(dst, [&](Vertex* targets) {
-      std::vector<int64_t> ids =
-          without_gil([&] { return compact_ids(sources, targets, int64_t(src.size()), vertices); });
-      return give_away(std::move(ids));
-    });
+    Vertex* const targets = entries<Vertex>(dst);
+    return give_away(
+        without_gil([&] { return compact_ids(sources, targets, int64_t(src.size()), vertices); }));
   });
 }
 
@@ -57,8 +54,8 @@ std::tuple<size_t, int64_t, int64_t> read_chunk(
 
 void rename_arcs(NamedArcReader& reader, FilledVector src, FilledVector dst) {
   with_integers(src, [&]<class Vertex>(Vertex* sources) {
-    with_entries<Vertex>(dst,
-        [&](Vertex* targets) { without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); }); });
+    Vertex* const targets = entries<Vertex>(dst);
+    without_gil([&] { reader.rename(sources, targets, int64_t(src.size())); });
   });
 }
 
@@ -110,10 +107,8 @@ bool copy_igraph_edges(uintptr_t address, int64_t vertices, FilledVector src, Fi
   const int64_t *first = graph.from.begin, *second = graph.to.begin;
   if (!graph.is_directed) std::swap(first, second);  // the larger end stands in `from`
   with_integers(src, [&]<class Vertex>(Vertex* sources) {
-    with_entries<Vertex>(dst, [&](Vertex* targets) {
-      std::copy_n(first, src.size(), sources);
-      std::copy_n(second, src.size(), targets);
-    });
+    std::copy_n(first, src.size(), sources);
+    std::copy_n(second, src.size(), entries<Vertex>(dst));
   });
   return true;
 }
@@ -160,7 +155,7 @@ int64_t components_of_dictionaries(nb::tuple nodes, nb::tuple rows, nb::tuple op
   if (rows.size() != nodes.size() || opposite.size() != nodes.size() || out.size() != nodes.size())
     throw nb::value_error("there must be a row and a label for each node");
   grow_forest_of_dictionaries(nodes, rows, opposite, out.data(), Pauses());
-  return without_gil([&] { return label_forest(out.data(), int64_t(out.size()), true); });
+  return without_gil([&] { return label_forest(out.data(), int64_t(out.size()), Naming::kNumbers); });
 }
 
 template <class Vertex>

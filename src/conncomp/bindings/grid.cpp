@@ -104,7 +104,7 @@ class ImageKind {
       std::vector<int64_t> strides, int batch_axes)
       : links_(links),
         grid_(grid),
-        consecutive_(consecutive),
+        naming_(Naming(consecutive)),
         shape_(std::move(shape)),
         strides_(std::move(strides)),
         batch_axes_(batch_axes) {}
@@ -119,8 +119,8 @@ class ImageKind {
     for (int k = 0; k < batch_axes_; ++k) items *= shape_[k];
     std::vector<int64_t> counts(items);
     without_gil([&] {
-      label_runs(values.data(), *links_.words, grid_, consecutive_, static_cast<int32_t*>(filled.data()),
-          counts.data());
+      label_runs(
+          values.data(), *links_.words, grid_, naming_, static_cast<int32_t*>(filled.data()), counts.data());
     });
     if (batch_axes_ == 0) return nb::int_(counts[0]);
     return give_away(std::move(counts), items);
@@ -129,17 +129,17 @@ class ImageKind {
  private:
   const LinkRule links_;
   const Grid grid_;
-  const bool consecutive_;
+  const Naming naming_;
   const std::vector<int64_t> shape_, strides_;
   const int batch_axes_;
 };
 
 constexpr auto by_raster_scans = [](const auto&... task) { label_by_raster_scans(task...); };
 constexpr auto by_equivalence = [](const auto&... task) { label_by_equivalence(task...); };
-constexpr auto by_tiles = [](const auto& data, const auto& rule, const Grid& grid, bool consecutive,
+constexpr auto by_tiles = [](const auto& data, const auto& rule, const Grid& grid, Naming naming,
                               auto* labels, int64_t* counts, int local, int merge, int64_t side) {
   const TileOptions options{TileLabelling(local), TileMerging(merge), side};
-  label_by_tiles(data, rule, grid, consecutive, labels, counts, options);
+  label_by_tiles(data, rule, grid, naming, labels, counts, options);
 };
 
 // `seams`, `boxes`, `slots` and `lattices` are as in seams.py. Returns ArrayWindings.

@@ -1,62 +1,41 @@
-// Weak components of graphs, by default, and of a graph that grows by edges.
+// Weak components of a graph that grows by edges.
 #include <stdexcept>
 
 #include "bindings/csr.h"
-#include "cpu/graph/afforest.h"
-#include "cpu/graph/arcs.h"
 #include "cpu/graph/incremental.h"
 
 namespace conncomp {
 
 namespace {
 
-int64_t components_of_csr(
-    AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive, FilledVector out) {
-  return with_labelled_rows(indptr, indices, out, [=](auto rows, auto* labels) {
-    return without_gil([=] { return label_components(rows, symmetric, consecutive, labels); });
-  });
-}
-
-int64_t components_of_arcs(AnyVector src, AnyVector dst, bool consecutive, FilledVector out) {
-  const int64_t arcs = int64_t(src.size()), vertices = int64_t(out.size());
-  return label_vertices(
-      src, dst, out, consecutive, [=](const auto* sources, const auto* targets, auto* parent) {
-        grow_forest_of_arcs(sources, targets, arcs, vertices, parent);
-      });
-}
-
 void start_growing(FilledVector parent) {
   with_integers(
       parent, [&](auto* forest) { without_gil([&] { start_forest(int64_t(parent.size()), forest); }); });
 }
 
-void grow(AnyVector src, AnyVector dst, FilledVector parent, Vector<int64_t> components) {
-  with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
+// Calls body(first, second, count, vertices, forest) for pairs of vertices, without Python's lock.
+void with_pairs(const AnyVector& u, const AnyVector& v, const FilledVector& parent, auto&& body) {
+  with_arcs(u, v, [&](const auto* first, const auto* second) {
     with_integers(parent, [&](auto* forest) {
-      without_gil([&] {
-        unite_edges(sources, targets, int64_t(src.size()), int64_t(parent.size()), forest, components.data());
-      });
+      without_gil([&] { body(first, second, int64_t(u.size()), int64_t(parent.size()), forest); });
     });
   });
 }
 
+void grow(AnyVector src, AnyVector dst, FilledVector parent, Vector<int64_t> components) {
+  with_pairs(src, dst, parent, [&](auto... pairs) { unite_edges(pairs..., components.data()); });
+}
+
 void are_connected(AnyVector u, AnyVector v, FilledVector parent, Vector<bool> out) {
-  with_arcs(u, v, [&](const auto* first, const auto* second) {
-    with_integers(parent, [&](auto* forest) {
-      without_gil([&] {
-        compare_roots(first, second, int64_t(u.size()), int64_t(parent.size()), forest, out.data());
-      });
-    });
-  });
+  with_pairs(u, v, parent, [&](auto... pairs) { compare_roots(pairs..., out.data()); });
 }
 
 void roots_of_some(AnyVector wanted, FilledVector parent, FilledVector out) {
   with_integers(wanted, [&](const auto* vertices) {
     with_integers(parent, [&]<class Index>(Index* forest) {
-      with_entries<Index>(out, [&](Index* roots) {
-        without_gil(
-            [&] { list_roots(vertices, int64_t(wanted.size()), int64_t(parent.size()), forest, roots); });
-      });
+      Index* const roots = entries<Index>(out);
+      without_gil(
+          [&] { list_roots(vertices, int64_t(wanted.size()), int64_t(parent.size()), forest, roots); });
     });
   });
 }
@@ -64,7 +43,8 @@ void roots_of_some(AnyVector wanted, FilledVector parent, FilledVector out) {
 int64_t label_growing(FilledVector parent, bool consecutive, FilledVector labels) {
   return with_integers(parent, [&](auto* forest) {
     return with_integers(labels, [&](auto* out) {
-      return without_gil([&] { return label_copy(forest, int64_t(parent.size()), consecutive, out); });
+      return without_gil(
+          [&] { return label_copy(forest, int64_t(parent.size()), Naming(consecutive), out); });
     });
   });
 }
@@ -87,8 +67,6 @@ void grow_by_size(Vector<const int32_t> u, Vector<const int32_t> v, int32_t stay
 }
 
 void define_growing(nb::module_& m) {
-  m.def("components_of_csr", &components_of_csr);
-  m.def("components_of_arcs", &components_of_arcs);
   m.def("start_growing", &start_growing);
   m.def("grow", &grow);
   m.def("grow_by_size", &grow_by_size);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings/bindings.h"
+#include "cpu/core/numbering.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/offsets.h"
 
@@ -18,8 +19,8 @@ void label_array(uintptr_t data, const LinkRule& links, const Grid& grid, bool c
     Vector<int64_t> counts, double seconds, Options... options) {
   without_gil(
       [&] {
-        by(reinterpret_cast<const void*>(data), *links.words, grid, consecutive, out.data(), counts.data(),
-            options...);
+        by(reinterpret_cast<const void*>(data), *links.words, grid, Naming(consecutive), out.data(),
+            counts.data(), options...);
       },
       seconds);
 }

@@ -28,12 +28,10 @@ void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32
     rule = ChoiceRule{{}, !flip, flip.value_or(0)};
     std::copy(tile->begin(), tile->end(), rule->tiles.length);
   }
-  PottsMemory memory = engine.take_memory();
-  without_gil([&] {
+  with_memory(engine, [&](PottsMemory& memory) {
     engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), rule,
         data_or_null(record), {clusters, wrapping});
   });
-  engine.give_back(std::move(memory));
 }
 
 void define_potts(nb::module_& m) {
@@ -157,12 +155,10 @@ void define_cells(nb::module_& m) {
           "update",
           [](CellEngine& engine, ConstWords words, Words new_words, uint32_t step, ConstWords probabilities,
               bool chosen, const Record& record, bool clusters) {
-            ForestMemories memory = engine.take_memory();
-            without_gil([&] {
+            with_memory(engine, [&](ForestMemories& memory) {
               engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), chosen,
                   data_or_null(record), clusters);
             });
-            engine.give_back(std::move(memory));
           },
           "words"_a, "new_words"_a, "step"_a, "probabilities"_a, "chosen"_a, "record"_a.none(), "clusters"_a);
 }

@@ -47,7 +47,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   check_interpreter();
   nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_arrays(m);
-  define_graph_papers(m);
+  define_weak(m);
   define_strong(m);
   define_forests(m);
   define_growing(m);

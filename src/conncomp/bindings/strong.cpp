@@ -3,7 +3,6 @@
 #include "bindings/csr.h"
 #include "cpu/graph/both_ways.h"
 #include "cpu/graph/condensation.h"
-#include "cpu/graph/tarjan.h"
 
 namespace conncomp {
 
@@ -14,7 +13,7 @@ int64_t strong_of_csr(AnyVector indptr, AnyVector indices, bool sweeps, bool con
   return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* labels) {
     return without_gil([&] {
       const int64_t components = settle_all(rows, sweeps, labels);
-      label_settled(labels, rows.vertices, components, consecutive);
+      label_settled(labels, rows.vertices, components, Naming(consecutive));
       return components;
     });
   });

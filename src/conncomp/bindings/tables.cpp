@@ -53,7 +53,7 @@ template <class Ids> nb::class_<PairClusters<Ids>> define_clusters(nb::module_& 
             if (int64_t(labels.size()) != clusters.size() || threshold < 0 ||
                 threshold >= clusters.forests().levels())
               throw nb::value_error("there must be a label for each id, of a threshold");
-            return without_gil([&] { return clusters.label(threshold, consecutive, labels.data()); });
+            return without_gil([&] { return clusters.label(threshold, Naming(consecutive), labels.data()); });
           })
       .def("unite_roots", [](Clusters& clusters, int threshold, Vector<const int32_t> roots) {
         if (threshold < 0 || threshold >= clusters.forests().levels())
@@ -134,7 +134,7 @@ int64_t divide(Vector<const int32_t> u, Vector<const int32_t> v, Vector<const do
   return without_gil([&] {
     for_each_index(vertices, [at = labels.data()](int64_t i) { at[i] = int32_t(i); });
     divide_clusters(u.data(), v.data(), weights.data(), links, vertices, most, labels.data(), divided.data());
-    return label_forest(labels.data(), vertices, false);
+    return label_forest(labels.data(), vertices, Naming::kRoots);
   });
 }
 

@@ -38,16 +38,14 @@ template <class Kind> void define_kind(nb::module_& m, const char* name) {
           "update",
           [=](Engine& engine, ConstSpins spins, Spins new_spins, uint32_t step, Strengths strengths, bool one,
               const Record& sizes, const Record& projected) {
-            VectorMemory memory = engine.take_memory();
             const auto update = update_of(spins, step, strengths);
-            without_gil([&] {
+            with_memory(engine, [&](VectorMemory& memory) {
               if (one)
                 engine.reflect_one(memory, update, new_spins.data());
               else
                 engine.reflect_clusters(
                     memory, update, new_spins.data(), {data_or_null(sizes), data_or_null(projected)});
             });
-            engine.give_back(std::move(memory));
           },
           nb::arg("spins"), nb::arg("new_spins"), nb::arg("step"), nb::arg("strengths"), nb::arg("one"),
           nb::arg("sizes").none(), nb::arg("projected").none());

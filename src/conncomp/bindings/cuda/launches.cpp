@@ -28,8 +28,7 @@ struct KernelNode {
 
 class LaunchGraph {
  public:
-  // Records launch(0, stream), launch(1, stream) and so on, as many as there are. Throws where the driver
-  // does not know how.
+  // Records launch(0, stream), launch(1, stream) and so on. Throws where the driver does not know how.
   LaunchGraph(const Driver& driver, size_t launches, auto&& launch)
       : driver_(driver), graph_(driver.graphs.destroy_graph), graph_to_launch_(driver.graphs.destroy_exec) {
     if (!driver.graphs.are_known()) throw std::runtime_error("CUDA's driver is older than such graphs");
@@ -76,8 +75,7 @@ class LaunchGraph {
   std::vector<Handle> nodes_;  // by launch
 };
 
-// CUlaunchAttributeID: that all blocks run at the same time; that a launch may begin before the one ahead of
-// it on its stream has ended.
+// CUlaunchAttributeID: all blocks run at once; a launch may begin before the one ahead of it has ended.
 enum class Attribute : int { kTogether = 2, kOverlaps = 6 };
 
 // CUlaunchAttribute
@@ -186,8 +184,7 @@ class Launches {
     return {first, first + count};
   }
 
-  // Lets `answer` return the number of 64 bits that the last launch writes to an address of pinned memory. It
-  // is not kUntold.
+  // Lets `answer` return the 64 bits that the last launch writes to pinned memory, which are not kUntold.
   void tell(uintptr_t address) { answer_ = reinterpret_cast<volatile int64_t*>(address); }
 
   // The number that the launches of the last run tell, once it is there. One thread runs and asks at a time.
@@ -199,8 +196,7 @@ class Launches {
     return *answer_;
   }
 
-  // Has the GPU copy bytes from one of its addresses to another, once all is done that was launched on a
-  // stream before.
+  // Has the GPU copy bytes between its addresses, once all that was launched on a stream before is done.
   void copy(uintptr_t stream, uintptr_t target, uintptr_t source, size_t count) {
     const CurrentContext current(driver_, context_);
     driver_.check(driver_.copy(target, source, count, reinterpret_cast<Handle>(stream)));

@@ -16,8 +16,7 @@ namespace conncomp {
 
 namespace {
 
-// An array of main memory, `host`, and as many bytes of a GPU; strips of it pass through two buffers a
-// thread.
+// An array of main memory, `host`, and bytes of a GPU; its strips pass through two buffers a thread.
 struct Transfer {
   static constexpr int kBuffers = 2;
 

@@ -1,6 +1,5 @@
 // Ways to access a forest of parents: Exclusive, Concurrent (in CUDA global memory), InBlock (shared memory).
-// All are relaxed, as entries must be whole, in no order; `load_published` shows all that a publisher wrote
-// before.
+// All are relaxed, as entries must be whole, in no order; `load_published` shows what a publisher wrote.
 #pragma once
 
 #include "core/platform.h"

@@ -1,17 +1,16 @@
 // The equation of Cahn and Hilliard on a torus of cells, its measurements, and the random numbers of both.
 // CPU and CUDA share all of it: with no product contracted into a sum, and sums in the order that stands
-// here, a trajectory is a function of (seed, parameters) alone, to the last bit.
-// Layout. A field of two or three axes is an array in C order, of layers along the first; replicas follow.
-// The scheme. phi' = phi + lap(nu) + div(eta), where lap is the sum over the 2 d neighbours less 2 d times
-// the cell, eta the random flux through faces, and nu (-b phi + u phi^3 - K lap(phi)/dx^2) M dt/dx^2:
+// here, a trajectory is a function of (seed, parameters) alone. A field of two or three axes is an array in C
+// order; replicas follow each other. phi' = phi + lap(nu) + div(eta), where lap is the sum over the 2 d
+// neighbours less 2 d times the cell, eta the random flux through faces, and nu (-b phi + u phi^3 - K
+// lap(phi)/dx^2) M dt/dx^2, or
 //      nu = phi (cubic phi^2 - linear) - gradient lap(phi),      with u, b, K/dx^2 times M dt/dx^2
 // Random numbers: philox(seed, index | replica << 40, step, purpose | axis << 8), with step 0 for the first
-// field, axes counted from the last one, and quads of four cells beside each other in a row:
-//   kFieldStart   index quad = row * quads + column / 4: word column % 4 is the first value of the cell
-//   kFaceFlux     quad, with the axis: word column % 4 is the flux from the cell to the next one
-// A word becomes one of the 2^23 odd integers between -2^23 and 2^23: even float32 has them all, of mean 0
-// and variance (2^46 - 1)/3. A logarithm's last digit would differ between devices; only the variance counts
-// where dt is small (the central limit).
+// field, axes counted from the last one. Index is a quad of cells, row * quads + column / 4; word column % 4
+// is the first value of the cell (kFieldStart), or the flux to the next along the axis (kFaceFlux). A word
+// becomes one of the 2^23 odd integers between -2^23 and 2^23: even float32 has them all, of mean 0 and
+// variance (2^46 - 1)/3. A logarithm's last digit would differ between devices; only the variance counts
+// where dt is small.
 #pragma once
 
 #include "core/spins.h"

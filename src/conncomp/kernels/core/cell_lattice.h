@@ -1,15 +1,14 @@
-// Lattices of any unit cell, whose spins of two states are bits: which bonds a word of 64 sites has.
-// Layout. Site s of the b sites of cell x of a row, a line of cells along the last axis, is bit (b x + s) %
-// 64 of word (b x + s) / 64 of the row. The honeycomb lattice, b = 2, is then a wall of bricks:
-//      row 1     A - B - A - B - A - B           bonds along the row are one kind: from each site to the
-//                    |       |       |           next one; those between rows another one: from site A of
-//      row 0         A - B - A - B - A - B       a cell to site B of the row before
-// Bonds. A kind of bonds leads from some sites of each cell by `step` along the axes before the last one, and
-// by `shift` sites along the row, from the later row to the earlier one, but over the ends of axes. Kind 0 is
-// that along the row, with step 0 and shift 1; no site has it where the lattice has none such. A bond is
-// satisfied by equal spins, else by different ones if the coupling is negative, or over an antiperiodic end.
-// Runs. A run is a maximal stretch of sites in a word that active bonds of kind 0 join. Clusters are a forest
-// of runs, by their first sites. One bond is followed for each stretch in which neither run breaks.
+// Lattices of any unit cell, whose spins of two states are bits: which bonds a word of 64 sites has. Site s
+// of the b sites of cell x of a row, a line of cells along the last axis, is bit (b x + s) % 64 of word (b x
+// + s) / 64 of the row. The honeycomb lattice, b = 2, is then a wall of bricks:
+//      row 1     A - B - A - B - A - B           bonds along the row are one kind, from a site to the next;
+//                    |       |       |           those between rows another one, from site A of a cell to
+//      row 0         A - B - A - B - A - B       site B of the row before
+// A kind of bonds leads from some sites of each cell by `step` along the axes before the last one, and by
+// `shift` sites along the row, from the later row to the earlier one, but over the ends of axes. Kind 0 is
+// that along the row, with step 0 and shift 1. A bond is satisfied by equal spins, else by different ones if
+// the coupling is negative, or over an antiperiodic end. Clusters are a forest of runs, stretches of sites in
+// a word that active bonds of kind 0 join. One bond is followed for each stretch in which neither run breaks.
 // Random numbers are those of core/spins.h: kBond by word, with the kind for the axis, and kCoin.
 #pragma once
 

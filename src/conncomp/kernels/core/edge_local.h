@@ -29,7 +29,7 @@ struct LocalUpdate {
   const int32_t* field;  // null if there is none
   Logarithm logarithm;
   GlassTemperature temperature;
-  int32_t rule;  // a GlassRule
+  GlassRule rule;
 };
 
 // Changes the bit of a vertex, whose word others may be changing, too.

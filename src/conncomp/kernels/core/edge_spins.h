@@ -1,26 +1,21 @@
-// Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active.
-// Kinds of spins are structs: UpDown (Ising, e = s s'), States and TwoStates (Potts, e = 1 for equal states),
-// and in core/edge_vectors.h vectors (e = s.s'). They tell the weight of a bond: how much lower the energy
-// is, in half units, than if what an update does were done to one end only; twice as large for Potts.
+// Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active. Kinds
+// of spins are structs: UpDown (Ising, e = s s'), States and TwoStates (Potts, e = 1 for equal states), and
+// in core/edge_vectors.h vectors (e = s.s'). They tell the weight of a bond: how much lower the energy is, in
+// half units, than if what an update does were done to one end only; twice as large for Potts.
 // Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h); of two
 // states 1 is down. Couplings J and fields h are int32 in units of the model; else all are kWhole.
 // Bonds. A bond is active with probability 1 - exp(-2 beta w) if its weight w is above 0: if -ln u < 2 beta
 // w, both integers (Logarithm, core/spin_glass.h), so that a probability is off by a relative 2^-26 at most,
-// plus 2^-32. Of Ising w is |J| where a bond is satisfied, by equal spins for J > 0 and different ones for J
-// < 0. A field is a bond to a ghost, always up or of state 0: a cluster with an active bond to it stays.
-// Two states. For couplings of Potts below 0, two states are drawn, and the vertices in them are spins of an
-// Ising model: its clusters exchange the two states.
-// Random numbers are philox(seed, index | replica << 40, step, purpose):
-//   kEdgeBond     word e % 4 of block e / 4: of bond e
-//   kGhostBond    word v % 4 of block v / 4: of the bond from vertex v to the ghost
-//   kCoin, kCluster, kChosenSite   as in core/spins.h, by vertex
-//   kMirror       of index 0: the two states
+// plus 2^-32. Of Ising w is |J| where a bond is satisfied. A field is a bond to a ghost, always up or of
+// state 0: a cluster with an active bond to it stays. For couplings of Potts below 0, two states are drawn
+// (kMirror of index 0), and the vertices in them are spins of an Ising model: its clusters exchange the two
+// states. Random numbers: word e % 4 of block e / 4 of kEdgeBond is for bond e, of kGhostBond so for the
+// vertex's bond to the ghost; others are as in core/spins.h, by vertex.
 // Sources: P. W. Kasteleyn, C. M. Fortuin 1969; for fields R. B. Griffiths, J. Math. Phys. 8, 484 (1967), and
 // J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018); for two states J.-S. Wang, R. H. Swendsen, R.
 // Kotecky, Phys. Rev. Lett. 63, 109 (1989).
 #pragma once
 
-#include "core/atomics.h"
 #include "core/spin_glass.h"
 
 namespace conncomp {
@@ -52,32 +47,33 @@ inline bool is_active(
   return temperature * logarithm(u) < int64_t(weight);
 }
 
-struct UpDown {
+// Spins of which is counted what is satisfied, and states, as bonds are drawn.
+struct CountedSpins {
   using Spin = Bits64;
-  struct Move {};                         // what an update draws that all clusters have in common
-  static constexpr bool kCounted = true;  // what is satisfied, and states, as bonds are drawn
+  struct Move {};  // what an update draws that all clusters have in common
+  static constexpr bool kCounted = true;
 
+  Move move(const Draws&) const { return {}; }
+  int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
+  int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
+};
+
+struct UpDown : CountedSpins {
   explicit UpDown(const Lattice&) {}
   static int64_t length(const Lattice& lattice) { return lattice.words(); }
-  Move move(const Draws&) const { return {}; }
   int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return satisfied_weight(coupling, is_down(spins, u) != is_down(spins, v));
   }
   int32_t weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
     return satisfied_weight(field, is_down(spins, vertex));
   }
-  int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
-  int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
   Bits64 staying(const Draws& draws, int64_t word) const { return ~draw_coins(draws, word); }
   Bits64 in_state(const Spin* spins, int64_t word, int state) const {
     return state == 0 ? ~spins[word] : spins[word];
   }
 };
 
-struct States {
-  using Spin = Bits64;
-  struct Move {};
-  static constexpr bool kCounted = true;
+struct States : CountedSpins {
   int32_t states, planes;
   int64_t words;
 
@@ -90,21 +86,15 @@ struct States {
       state |= int(is_down<Access>(spins + plane * words, vertex)) << plane;
     return state;
   }
-  Move move(const Draws&) const { return {}; }
   int32_t weight(const Move&, const Spin* spins, int64_t u, int64_t v, int32_t coupling) const {
     return satisfied_weight(coupling, state(spins, u) != state(spins, v));
   }
   int32_t weight(const Move&, const Spin* spins, int64_t vertex, int32_t field) const {
     return satisfied_weight(field, state(spins, vertex) != 0);
   }
-  int32_t satisfied(int32_t weight, const Spin*, int64_t, int64_t, int32_t) const { return weight; }
-  int32_t satisfied(int32_t weight, const Spin*, int64_t, int32_t) const { return weight; }
   Bits64 staying(const Draws&, int64_t) const { return 0; }
   Bits64 in_state(const Spin* spins, int64_t word, int state) const {
-    Bits64 equal = ~Bits64(0);
-    for (int plane = 0; plane < planes; ++plane)
-      equal &= state >> plane & 1 ? spins[plane * words + word] : ~spins[plane * words + word];
-    return equal;
+    return bits_in_state(spins + word, words, planes, state);
   }
   int new_state(const Move&, const Draws& draws, int64_t root, bool chosen, int old) const {
     if (!chosen) return draw_any_state(draws, root, states);

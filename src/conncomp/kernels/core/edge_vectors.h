@@ -1,15 +1,14 @@
 // Vectors on any edges: what Wolff's embedding does to them, for core/edge_spins.h. Angle and UnitVector are
 // those of core/vector_spins.h, whose contract of integers holds here. Hours are angles of a clock, numbers
-// below q. Components are n from 4 to 8 numbers in units of 2^-30, the others of 4 or 8 being 0. q and n are
-// the states of the lattice of one row whose sites the vertices are. The weight of a bond is J p p', of the
-// projections of both ends on the mirror's normal. Mirrors of hours are numbers c below q: hour a becomes c -
-// a, and its projection is the sine of half the angle 2 a - c. A field is a bond to a ghost along the first
-// axis. Metropolis offers a vertex its reflection in a drawn mirror, and takes it with probability exp(-2
-// beta sum of w) or 1: reflections are their own inverses, and together lead from any vector to any. Random
-// numbers: kMirror with index 0 (clusters) or the vertex, kMetropolis with the vertex, and kStart. Components
-// draw angles of 17 bits, and the squares of the radii of pairs, the distances of sorted numbers; in an odd
-// dimension one is left out, and the others are made a unit vector again. Source: U. Wolff, Phys. Rev. Lett.
-// 62, 361 (1989); L. Devroye, Non-Uniform Random Variate Generation (1986), V.4.
+// below q. Components are n from 4 to 8 numbers in units of 2^-30, the others of 4 or 8 being 0.
+// Lattice::states has q or n. The weight of a bond is J p p', of the projections of both ends on the mirror's
+// normal. Mirrors of hours are numbers c below q: hour a becomes c - a, and its projection is the sine of
+// half the angle 2 a - c. A field is a bond to a ghost along the first axis. Metropolis offers a vertex its
+// reflection in a drawn mirror (kMirror of the vertex), with probability exp(-2 beta sum of w) or 1:
+// reflections together lead from any vector to any. Components draw angles of 17 bits, and the squares of the
+// radii of pairs, the distances of sorted numbers; in an odd dimension one is left out, and the others are
+// made a unit vector again. Source: U. Wolff, Phys. Rev. Lett. 62, 361 (1989); L. Devroye, Non-Uniform Random
+// Variate Generation (1986), V.4.
 #pragma once
 
 #include "core/edge_local.h"

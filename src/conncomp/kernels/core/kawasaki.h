@@ -1,9 +1,8 @@
 // Exchanges of neighbouring spins (Kawasaki dynamics of the Ising model) for 64 pairs at a time. CPU and CUDA
 // share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
-// Lattices have three axes; the square one has its two last. Steps to neighbours, and their opposites:
-//   square          (0, 1, 0)  (0, 0, 1)
-//   simple cubic    (1, 0, 0)  (0, 1, 0)  (0, 0, 1)
-//   body-centred    the same and (1, 1, 1): the axes are the primitive vectors of the lattice
+// Lattices have three axes; the square one has its two last. Steps to neighbours are the opposites of these
+// and (0, 1, 0), (0, 0, 1); (1, 0, 0) but on the square lattice; and (1, 1, 1) on the body-centred one, whose
+// primitive vectors the axes are.
 // Words. The lattice is cut into up to 64 equal domains, parts[k] of them along axis k. A word holds the
 // sites at one place of all domains, both in C order; bits beyond the domains are 0. So a neighbour of all
 // sites of a word is one word, too, turned by a domain where the step leaves the domains:
@@ -16,21 +15,16 @@
 //   body-centred, d = e_p      x_p + 2 x_r mod 4  and  x_q mod 2,    q and r the axes after p, in a circle
 //                 d = (1,1,1)  2 x_0 + 3 x_2 mod 4  and  x_1 + x_2 mod 2
 // Lengths of domains are multiples of 4, so phi is one for all sites of a word. Classes are numbered
-// (direction, first residue, second residue), in C order.
-// A sweep has as many substeps as there are classes, each of which draws its class. Three of four pairs of
-// the class, each drawn for itself, are attempted: different spins exchange with probability min(1,
-// exp(-dE/T)). No exchange changes the dE of another, so the substep is in detailed balance, and any pair can
-// exchange alone, so that all configurations are reached. Were all attempted, two lone spins a multiple of
-// four sites apart would move alike for ever.
-// dE. Of the 2 (z - 1) bonds of a pair to others, `satisfied` ones become unsatisfied and the others
-// satisfied: dE = 4 J (satisfied - (z - 1)). Losses are numbered 0 ... z - 2, for dE = 4 J, 8 J, ...
-// Random numbers are those of core/spins.h, where `step` is the sweep, with these purposes besides kStart:
-//   purpose       index     draw has              what is drawn
-//   kStart        site      -                     a key; the spins of the smallest keys are up: step 0
-//   kClass        substep   -                     below(first 64 bits, classes)
-//   kAcceptance   word      substep, as an axis   numbers of 64 bits for its sites, digit by digit
-// A replica's acceptance is 64 bytes, one for each binary digit, from the highest; bit k is that of loss k,
-// 3/4 exp(-dE/T). An exchange is accepted if its number is below that, or 3/4 without a loss.
+// (direction, first residue, second residue), in C order. Each substep of a sweep, one for each class, draws
+// its class and attempts three of four pairs of it: different spins exchange with probability min(1,
+// exp(-dE/T)), where dE = 4 J (satisfied - (z - 1)), if `satisfied` of the 2 (z - 1) bonds of a pair to
+// others are. No exchange changes the dE of another: so there is detailed balance, and any pair can exchange
+// alone. Were all attempted, two lone spins a multiple of four sites apart would move alike for ever.
+// Random numbers are those of core/spins.h, `step` being the sweep: kStart by site, a key (the spins of the
+// smallest are up); kClass by substep, below(first 64 bits, classes); kAcceptance by word, the substep as an
+// axis, numbers of 64 bits for its sites, digit by digit. A replica's acceptance is 64 bytes, one for each
+// binary digit, from the highest; bit k is that of loss k, dE = 4 J (k + 1): 3/4 exp(-dE/T). An exchange is
+// accepted if its number is below that, or 3/4 without a loss.
 #pragma once
 
 #include "core/spins.h"
@@ -48,6 +42,11 @@ constexpr int classes_of_direction(int kind) { return kind == kBodyCentred ? 8 :
 constexpr int class_count(int kind) { return directions(kind) * classes_of_direction(kind); }
 constexpr int step_along(int direction, int axis) { return direction == 3 || direction == axis; }
 
+template <class T>
+concept ReadableWords = requires(const T& words) { words.load(0); };
+template <class T>
+concept WritableWords = requires(const T& words) { words.store(0, words.load(0)); };
+
 // Words of spins that Access, such as Concurrent, reads and writes.
 template <class Access, class Word = Bits64> struct WordsOf {
   Word* words;
@@ -61,7 +60,7 @@ struct ExchangeLattice {
   int32_t length[kExchangeAxes];  // of a domain
   int32_t parts[kExchangeAxes];   // domains along the axis
   int32_t stride[kExchangeAxes];  // of domains along the axis, in bits
-  int32_t kind;
+  LatticeKind kind;
   Bits64 first[kExchangeAxes], later[kExchangeAxes];  // the first domains along the axis, and all others
   Bits64 last[kExchangeAxes];                         // the last domains along the axis
 
@@ -154,9 +153,9 @@ inline Bits64 accept(const Draws& draws, Bits64 word, int substep, Bits64 losing
   return accepted;
 }
 
-// Exchanges pairs whose first sites are those of a word. Words has load(word) and store(word, bits).
+// Exchanges pairs whose first sites are those of a word.
 template <int kind, int direction>
-inline void exchange_word(const ExchangeLattice& lattice, const auto& words,
+inline void exchange_word(const ExchangeLattice& lattice, const WritableWords auto& words,
     const int32_t (&at)[kExchangeAxes], const Draws& draws, int substep, const uint8_t* acceptance) {
   constexpr int kOthers = 2 * directions(kind) - 1;  // neighbours of a site but for its partner
   const Surroundings around(lattice, at);
@@ -230,8 +229,8 @@ template <int kind> inline int draw_class(const Draws& draws, int substep) {
 }
 
 template <int kind, int direction>
-inline void exchange_in_class(const ExchangeLattice& lattice, const auto& words, int residues, int32_t number,
-    const Draws& draws, int substep, const uint8_t* acceptance) {
+inline void exchange_in_class(const ExchangeLattice& lattice, const WritableWords auto& words, int residues,
+    int32_t number, const Draws& draws, int substep, const uint8_t* acceptance) {
   int32_t at[kExchangeAxes];
   place_in_class<kind, direction>(lattice, residues, number, at);
   exchange_word<kind, direction>(lattice, words, at, draws, substep, acceptance);
@@ -251,7 +250,7 @@ template <int kind> inline void with_direction(int class_number, auto&& body) {
 
 template <int kind>
 inline void for_each_unsatisfied(
-    const ExchangeLattice& lattice, const auto& words, int32_t word, auto&& body) {
+    const ExchangeLattice& lattice, const ReadableWords auto& words, int32_t word, auto&& body) {
   const int32_t row = word / lattice.length[2];
   const int32_t at[kExchangeAxes] = {
       row / lattice.length[1], row % lattice.length[1], word % lattice.length[2]};

@@ -13,12 +13,13 @@ struct KeyHash {
   int64_t slot(uint64_t key, int bits) const { return int64_t(key * factor >> (64 - bits)); }
 };
 
-// A hash of 64 bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection.
-constexpr uint64_t mix(uint64_t x) {
-  x += uint64_t(0x9e3779b97f4a7c15);
+// A bijection of 64 bits that leaves no order: the last steps of SplitMix64 (Steele, Lea and Flood 2014).
+constexpr uint64_t scrambled(uint64_t x) {
   x = (x ^ x >> 30) * uint64_t(0xbf58476d1ce4e5b9);
   x = (x ^ x >> 27) * uint64_t(0x94d049bb133111eb);
   return x ^ x >> 31;
 }
+// All of its steps: another bijection, which changes 0, too.
+constexpr uint64_t mix(uint64_t x) { return scrambled(x + uint64_t(0x9e3779b97f4a7c15)); }
 
 }

@@ -29,3 +29,11 @@ using uint64_t = unsigned long long;
 #define CONNCOMP_INTERLEAVE()
 #endif
 #endif
+
+namespace conncomp {
+
+// The type of indices, labels and vertices, behind pointers that `auto` deduces.
+template <class T>
+concept Integer = requires(T value) { value % value; };
+
+}

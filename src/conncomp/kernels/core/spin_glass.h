@@ -2,22 +2,19 @@
 // of it: a trajectory is a function of (seed, parameters) alone.
 // Layout. Bit r % 64 of word [r / 64][site] is the spin of replica r, counted from the first of all, 1 for
 // up; bits without a replica are 0. Sites are in C order. Every axis is a ring: bonds over an open border,
-// and those of a site with itself, are absent. Bond (axis, site) leads to the next site along the axis.
-// Order. A sweep goes through the sites by colour, the sum over the axes of x % 2, modulo 2. A ring of odd
-// length has its last site in colour 2, and sums are modulo 3 where there is such a ring.
-// Random numbers are philox(seed, site | group << 40, step, purpose | block << 16):
-//   kStart          first 64 bits: the first spins of the group, step 0
-//   kGlassDigits    two digits a block, a word each: bit r is a digit of the number of replica r
-//   kGlassNumber    word r % 4 of block r / 4 is the number of replica r of the group
+// and those of a site with itself, are absent. Bond (axis, site) leads to the next site along the axis. A
+// sweep goes through the sites by colour, the sum over the axes of x % 2, modulo 2. A ring of odd length has
+// its last site in colour 2, and sums are modulo 3 where there is such a ring.
+// Random numbers are philox(seed, site | group << 40, step, purpose | block << 16): kStart, whose first 64
+// bits are the first spins of the group; kGlassDigits, two digits a block, words whose bit r is of replica r;
+// kGlassNumber, of which word r % 4 of block r / 4 is the number of replica r.
 // Bits. Where all bonds are ±J, `Levels` counts at each bit the neighbours that want the spin as it would be,
-// and a number of 64 bits, drawn digit by digit as in core/spins.h, is compared to the probability of the
-// level and replica, until all bits are decided, after about seven digits.
-// Numbers. Other couplings are int32, so that fields are exact sums. A spin with the number u is flipped if
-// -ln u > 2 beta s h, both integers (`Logarithm`): a probability is off by a relative 2^-26 at most, plus
-// 2^-32, on all devices. Rounding couplings to units of at most 2^-29 h, h the largest field of a spin, adds
-// a relative (2 axes + 1) 2^-29 beta h.
-// Rules. Metropolis flips with probability 15/16 min(1, exp(-beta dE)), as core/spins.h tells why; the heat
-// bath lets a spin be up with 1 / (1 + exp(-2 beta h)). Sites of a colour are independent.
+// and a number of 64 bits is compared digit by digit, as in core/spins.h, to the probability of the level and
+// replica. Numbers. Other couplings are int32, so that fields are exact sums. A spin with the number u is
+// flipped if -ln u > 2 beta s h, both integers (`Logarithm`): a probability is off by a relative 2^-26 at
+// most, plus 2^-32, on all devices. Rounding couplings to units of at most 2^-29 h, h the largest field of a
+// spin, adds a relative (2 axes + 1) 2^-29 beta h. Metropolis flips with probability 15/16 min(1, exp(-beta
+// dE)), as core/spins.h tells why; the heat bath lets a spin be up with 1 / (1 + exp(-2 beta h)).
 // Sources: S. V. Isakov, I. N. Zintchenko, T. F. Ronnow, M. Troyer, Comput. Phys. Commun. 192, 265 (2015); M.
 // Weigel, T. Yavors'kii, Physics Procedia 15, 92 (2011).
 #pragma once
@@ -40,7 +37,7 @@ struct GlassReplicas {
   Lattice lattice;
   int64_t first, count;  // replicas
   Bits64 seed;
-  int32_t rule;
+  GlassRule rule;
   int32_t per_sample;  // replicas that share couplings
 
   int64_t first_group() const { return first / kGroup; }
@@ -113,13 +110,20 @@ inline GlassSite<axes, int32_t> glass_site(
   return place;
 }
 
+// Words of spins and, of bonds from there along an axis, which are negative; bond(axis, site): which exist.
+template <class T, class Index>
+concept SpinsAndBonds = requires(const T& words, Index site) {
+  words.spin(site);
+  words.negative(0, site);
+};
+
 template <int axes, bool whole, class Word> struct GlassUpdate {
   static constexpr int kMiddle = kMiddleLevel<axes, whole>, kKinds = kMiddle + 1;
   Word flips_if, otherwise;  // new spins, where what is decided by chance happens, and where not
   Chances<kKinds, Word> chances;
 
-  // Words has spin(index), and negative(axis, index) and bond(axis, index) of the bond from there.
-  template <class Index> GlassUpdate(const GlassSite<axes, Index>& place, const auto& words, int rule) {
+  template <class Index>
+  GlassUpdate(const GlassSite<axes, Index>& place, const SpinsAndBonds<Index> auto& words, GlassRule rule) {
     const Word spin = words.spin(place.site), ones = spin | ~spin;
     // Metropolis counts satisfied bonds, the heat bath neighbours that want the spin up.
     const Word reference = rule == kGlassMetropolis ? ~spin : ones ^ ones;
@@ -210,7 +214,7 @@ inline bool is_taken(int64_t lost, Bits32 u, Bits32 minus_ln_a, const Logarithm&
   return minus_ln >= minus_ln_a && lost <= temperature * (minus_ln - minus_ln_a);
 }
 
-inline bool spin_in_field(int rule, bool up, int64_t field, Bits32 u, const Logarithm& logarithm,
+inline bool spin_in_field(GlassRule rule, bool up, int64_t field, Bits32 u, const Logarithm& logarithm,
     const GlassTemperature& temperature) {
   if (rule == kGlassHeatBath) {
     const Bits32 a = logarithm(~u), b = logarithm(u);

@@ -3,53 +3,26 @@
 // Layout. A lattice has four axes, of which those that a model lacks come first and have length 1. Site x of
 // a row, a line along the last axis, is bit x % 64 of word x / 64 of the row; bits beyond the row are 0. The
 // states 0 ... q - 1 are binary, a plane for each digit, the lowest first: spins[plane * words + word] of a
-// replica.
-// Bonds. Bond (site, axis) leads from a site to the next one along the axis; the last site of a periodic axis
-// has one to the first. So an axis of length 2 has two bonds between its two sites, one of length 1 a bond
-// from a site to itself. Bonds of one axis are words as those of a plane.
-// Random numbers. All are of philox(seed, index | replica << 40, step, draw), where `step` counts the updates
-// of a model from 1, and a draw is purpose | axis << 8 | block << 16:
-//   purpose       index                             what is drawn
-//   kStart        site                              below(first 64 bits, q): its first state; step 0
-//   kBond         word, with the axis               which bonds of the word are active: see bernoulli
-//   kCoin         smallest site of a cluster / 64   q = 2: bit site % 64: the new state, 0 or 1
-//   kCluster      smallest site of a cluster        first 64 bits: the new state; last: whether it flips
-//   kChosenSite   tile                              below(first 64 bits, sites of a tile): its chosen site
-//   kMetropolis   site                              first 64 bits: whether to accept; last: the new state
-//   kFlipDigits   pair of joined words, with the    q = 2 instead: digits, as of bernoulli, of the numbers
-//                 class of sites as the axis        that say whether sites flip: see core/metropolis.h
-//   kExchange     the colder one of a pair          first 64 bits: whether replicas exchange
-//   kOccupied     word, with the axis of bonds      percolation: which sites or bonds of the word are there
-//   kOrder        i / 2 in percolation, step: run   half i % 2: the i-th number of a permutation
-//   kGlassDigits  site, with the group of replicas  spin glasses: digits of a number: see core/spin_glass.h
-//   kGlassNumber  the same                          a number of each of four replicas
-//   kCoupling     site, with the sample             first 64 bits: a coupling; last: whether it is absent
-//   kField        site, with the sample             as a coupling: a random field
-//   kHoudayer     0, with the first of two replicas first 64 bits: the site whose cluster they exchange
-//   kMirror       0, or site                        vectors: core/vector_spins.h and core/edge_vectors.h
-//   kVectorBond   word and site, with the axis      the same
-//   kEdgeBond     bond / 4 of a graph               word bond % 4: whether it is active (core/edge_spins.h)
-//   kGhostBond    vertex / 4                        word vertex % 4: whether its bond to the ghost is active
-// A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
-// bernoulli() draws 64 such numbers digit by digit, until all differ from p in a digit: a bond is active once
-// a 0 is drawn where p has 1, and inactive once a 1 is drawn where p has 0. Digits 2 k and 2 k + 1, from the
-// highest one, are the two halves of block k. So 64 bonds take about seven digits.
+// replica. Bond (site, axis) leads to the next site along the axis, from the last site of a periodic axis to
+// the first: so an axis of length 2 has two bonds between its two sites, one of length 1 a bond from a site
+// to itself. Bonds of one axis are words as those of a plane.
+// Random numbers are philox(seed, index | replica << 40, step, draw), where `step` counts the updates of a
+// model from 1, and a draw is purpose | axis << 8 | block << 16 (Purpose). A probability p is a number of 64
+// bits, p * 2^64; what has it happens if the bits that are drawn are less.
 // Metropolis. The sites of a class, no two of which are neighbours, are offered another state at once, which
-// is accepted with probability a min(1, exp(-beta dE)), where a is 15/16 for q = 2 and 1 for more states.
-// Given all other classes, the sites of one are independent, and each is in detailed balance. A sweep is
-// ergodic, where exp(-beta dE) is nowhere below 2^-64:
-//   q = 2   No flip is certain, so a sweep leads from any spins to any. With a = 1 all spins flip in every
-//           sweep at beta = 0, and at any beta there are closed cycles of flips that cost nothing.
-//   q > 2   A site may always take any other state: two sweeps lead from any spins to any.
-// a < 1 costs sweeps: the autocorrelation time of the energy of 16 x 16 spins of two states at the critical
-// point is 5.7 for a = 1, 6.8 for 15/16, 8.3 for 7/8, 12 for 3/4 and 15 for the heat bath.
+// is accepted with probability a min(1, exp(-beta dE)): each is in detailed balance. With q > 2 a is 1, as
+// two sweeps lead from any spins to any. With q = 2 and a = 1 all spins would flip in every sweep at beta =
+// 0, and there are closed cycles of flips that cost nothing; so a is 15/16, where no flip is certain, which
+// makes the autocorrelation time of the energy of 16 x 16 spins at the critical point 6.8 sweeps, not 5.7.
 #pragma once
 
+#include "core/atomics.h"
 #include "core/philox.h"
 
 namespace conncomp {
 
-constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
+constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kColumnAxis = kRowAxis - 1;
+constexpr int kWordSites = 64, kReplicaShift = 40;
 
 // The fields of a record (models/spins/measurements.py). Powers of sizes are limbs of 32 bits, summed apart.
 enum RecordField {
@@ -89,26 +62,27 @@ struct ClusterSums {
   }
 };
 
+// The index of a random number, and what it decides.
 enum Purpose : Bits32 {
-  kStart = 1,
-  kBond,
-  kCluster,
-  kChosenSite,
-  kMetropolis,
-  kExchange,
-  kCoin,
-  kFlipDigits,
-  kOccupied = 16,
-  kOrder,
-  kGlassDigits = 24,
-  kGlassNumber,
-  kCoupling,  // models/disorder
-  kHoudayer,  // models/spin_glass/pairs.py
-  kField,     // models/disorder
-  kMirror = 32,
-  kVectorBond,
-  kEdgeBond = 40,
-  kGhostBond
+  kStart = 1,         // site: its first state, below(first 64 bits, q); step 0
+  kBond,              // word, with the axis: which bonds of the word are active, by bernoulli
+  kCluster,           // smallest site of a cluster: first 64 bits: its new state; last: whether it flips
+  kChosenSite,        // tile: its chosen site, below(first 64 bits, sites of a tile)
+  kMetropolis,        // site: first 64 bits: whether to accept; last: the new state
+  kExchange,          // the colder one of a pair: first 64 bits: whether replicas exchange
+  kCoin,              // smallest site of a cluster / 64, q = 2: bit site % 64 is the new state
+  kFlipDigits,        // pair of joined words, with the class of sites, q = 2: digits (core/metropolis.h)
+  kOccupied = 16,     // word, with the axis of bonds: which sites or bonds are there (percolation)
+  kOrder,             // i / 2, step being the run: half i % 2 is number i of a permutation (percolation)
+  kGlassDigits = 24,  // site, of a group of replicas: digits of a number (core/spin_glass.h)
+  kGlassNumber,       // site, of a group of replicas: a number of each of four
+  kCoupling,          // site, of a sample: first 64 bits: a coupling; last: if it is absent (models/disorder)
+  kHoudayer,          // 0, first of two replicas: the site whose cluster they exchange (spin_glass/pairs)
+  kField,             // site, of a sample: as a coupling, a random field
+  kMirror = 32,       // 0, or site: a mirror of vectors (core/vector_spins.h, core/edge_vectors.h)
+  kVectorBond,        // 16 word + site % 16, with the axis (core/vector_spins.h)
+  kEdgeBond = 40,     // bond / 4 of a graph: word bond % 4: whether it is active (core/edge_spins.h)
+  kGhostBond          // vertex / 4: word vertex % 4: whether its bond to the ghost is active
 };
 
 // Laid out as in lattice.py.
@@ -150,7 +124,10 @@ inline Bits64 half(const PhiloxBlock& block, int k) {
   return bits;
 }
 
-// Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used.
+// Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used. Draws 64
+// numbers digit by digit from the highest, two halves a block, until all differ from the probability in a
+// digit: a bit is set once a 0 is drawn where that has 1, and not set once a 1 is drawn where it has 0. So 64
+// bonds take about seven digits.
 inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted,
     Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
@@ -192,8 +169,7 @@ inline int64_t word_stride(const Lattice& lattice, int axis) {
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
-// The word of the next, or previous, row along such an axis, whose words are a `stride` apart; -1 if there is
-// none.
+// The word of the next, or previous, row along such an axis, whose words are `stride` apart; or -1.
 inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis, int64_t stride) {
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
@@ -273,10 +249,17 @@ struct SitePlace {
   }
 };
 // The state at a bit of words, whose digits are `stride` words apart.
+template <class Access = Exclusive>
 inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
   int state = 0;
-  for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
+  for (int k = 0; k < planes; ++k) state |= int(Access::load(spins + k * stride) >> bit & 1) << k;
   return state;
+}
+// The bits of such words that have a state.
+inline Bits64 bits_in_state(const Bits64* spins, int64_t stride, int planes, int state) {
+  Bits64 bits = ~Bits64(0);
+  for (int k = 0; k < planes; ++k) bits &= state >> k & 1 ? spins[k * stride] : ~spins[k * stride];
+  return bits;
 }
 inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
   return state_of(spins + place.word, lattice.words(), lattice.planes, place.bit);

@@ -1,25 +1,21 @@
 // Spins that are unit vectors, held as integers: those of the XY and the Heisenberg model, and the bonds of
 // Wolff's embedding. CPU and CUDA share all of it: no update has a floating-point number, so that a
 // trajectory is a function of (seed, parameters) alone (contract 10).
-// Spins. An angle (XY) is 16 bits, in units of a turn / 2^16, a clock with 65,536 hours: means differ from
-// those of the XY model by exp(-2^31 / (beta J)) or so, less than any number here has digits, as beta |J| is
-// below 10^7. A direction (Heisenberg) is three signed numbers of 21 bits in a word, in units of 2^-19.
+// Spins. An angle (XY) is 16 bits, a clock with 65,536 hours: means differ from those of the XY model by
+// exp(-2^31 / (beta J)) or so, as beta |J| is below 10^7. A direction (Heisenberg) is three signed numbers of
+// 21 bits in a word, in units of 2^-19, drawn by Archimedes: the last component is uniform, so is the angle
+// around it, of 17 bits.
 // Embedding. An update draws a mirror, to which a unit vector r is normal. Spins have projections p = s.r,
 // and reflections s - 2 p r; a bond is active with probability 1 - exp(min(0, -2 beta J p_i p_j)), and
 // clusters of active bonds are reflected (U. Wolff, Phys. Rev. Lett. 62, 361 (1989)). Of angles a mirror is a
-// number c: the reflection of a is c - a, and the projection the sine of half the angle 2 a - c. Of
-// directions r has three numbers in units of 2^-30, and a reflection is rounded, then made a unit vector
-// again by one step of Newton's method, so that rounding does not add up.
+// number c: a becomes c - a, with the projection sine of half the angle 2 a - c. Of directions r has three
+// numbers in units of 2^-30; a step of Newton's method makes the rounded reflection a unit vector again.
 // Numbers. Projections and components are in units of 2^-30, right to 2^-29; products of two of them in units
 // of 2^-28, so that sums over 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
 // 2^-(y + f): y is a shift, and 2^-f a polynomial in units of 2^-31, right to 2^-27; x is in units of 2^-26.
-// Random numbers, as in core/spins.h:
-//   kStart        index site: the first spin, step 0: an angle of 16 bits, or a direction
-//   kMirror       0: the mirror of an update
-//   kVectorBond   16 word + site % 16, with the axis: number k of 32 bits says whether the bond of the word's
-//                 site 16 k + site % 16 is active
-//   kCoin, kChosenSite                       which clusters are reflected, as clusters of two states flip
-// A direction is drawn by Archimedes: the last component is uniform, so is the angle around it, of 17 bits.
+// Random numbers, as in core/spins.h: kStart by site; kMirror with index 0; kVectorBond with index 16 word +
+// site % 16 and the axis, whose number k of 32 bits is for the bond of the word's site 16 k + site % 16;
+// kCoin and kChosenSite for which clusters are reflected.
 #pragma once
 
 #include "core/spins.h"

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/atomics.h"
+#include "core/key_hash.h"
 
 namespace conncomp {
 
@@ -34,13 +35,6 @@ struct Winding {
   }
   bool is_zero() const { return *this == Winding{}; }
 };
-
-// A bijection of 64 bits that leaves no order (the last steps of SplitMix64: Steele, Lea and Flood 2014).
-inline uint64_t scrambled(uint64_t bits) {
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-  return bits ^ bits >> 31;
-}
 
 // Slots for few of many keys, by open addressing; a power of two of slots, more than there are keys.
 struct SeamTable {

@@ -43,8 +43,9 @@ struct ColoursToChoose {
 };
 
 // Colours the first `count` of `order`. Moves those without a colour to its front; returns how many.
-int64_t choose_colours(const auto* components, const StepsNearby& nearby, const PlacesOfComponents& elements,
-    const ColoursToChoose& palette, int64_t* order, int64_t count, int64_t* colours) {
+int64_t choose_colours(const Integer auto* components, const StepsNearby& nearby,
+    const PlacesOfComponents& elements, const ColoursToChoose& palette, int64_t* order, int64_t count,
+    int64_t* colours) {
   const auto& [steps, leading] = nearby;
   const auto& [begins, places, rows] = elements;
   Buffer<uint64_t> bits = Buffer<uint64_t>::zeros(rows + 1);

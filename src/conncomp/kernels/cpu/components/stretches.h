@@ -199,7 +199,7 @@ inline void for_each_run_of_word(const Label* labels, int64_t first, int count, 
   }
 }
 
-void for_each_run(const auto* labels, int64_t begin, int64_t end, auto&& body) {
+void for_each_run(const Integer auto* labels, int64_t begin, int64_t end, auto&& body) {
   for_each_word(
       begin, end, [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }

@@ -6,7 +6,7 @@
 
 namespace conncomp {
 
-inline uint64_t differences(const auto* labels, int count, int64_t step) {
+inline uint64_t differences(const Integer auto* labels, int count, int64_t step) {
   return mask_where(count, [=](int p) { return labels[p + step] != labels[p]; });
 }
 

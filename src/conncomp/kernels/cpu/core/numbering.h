@@ -116,15 +116,17 @@ template <class Index> void label_in_order(Index* entries, int64_t count) {
         kParentWork);
 }
 
-[[gnu::noinline]] int64_t label_as_one(auto* labels, int64_t count) {
+[[gnu::noinline]] int64_t label_as_one(Integer auto* labels, int64_t count) {
   for_each_index(count, [=](int64_t i) { labels[i] = 0; });
   return 1;
 }
 
-// Turns a forest into labels 0, 1, ... in the order of the roots, or into roots; returns how many.
-template <class Index>
-[[gnu::noinline]] int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
-  if (!consecutive) return flatten(parent, count);
+// Labels are roots, the smallest members, or numbers 0, 1, ... in the order of the roots.
+enum class Naming { kRoots, kNumbers };
+
+// Turns a forest into labels; returns how many roots there are.
+template <class Index> [[gnu::noinline]] int64_t label_forest(Index* parent, int64_t count, Naming naming) {
+  if (naming == Naming::kRoots) return flatten(parent, count);
   const int64_t components = sum_over(count, [parent](int64_t i) {
     const Index above = parent[i];
     parent[i] = Unlabelled<Index>::under(above);

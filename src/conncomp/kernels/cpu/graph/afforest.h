@@ -18,7 +18,7 @@ namespace conncomp {
 // With fewer arcs a vertex, to hook trees costs more than it spares, and a giant is not sought by sweeps.
 constexpr int64_t kHookedDegree = 3, kSweptDegree = 7;
 
-void flatten_from(int64_t first, auto* parent, int64_t count) {
+void flatten_from(int64_t first, Integer auto* parent, int64_t count) {
   for_each_index(count - first, [=](int64_t i) { flatten_entry(parent, first + i); }, kParentWork);
 }
 
@@ -87,7 +87,7 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
 }
 
 // Unites v with some neighbours, for the first vertices of blocks: a sixteenth of all, in whole cache lines.
-void unite_some(const auto rows, auto* parent) {
+void unite_some(const auto rows, Integer auto* parent) {
   constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
   const auto unite_block = [=](int64_t block) {
     poll(kUnited);
@@ -111,7 +111,7 @@ template <class Index> void sweep(const auto rows, Index* parent, FrequentRoot g
 }
 
 // The same in a flat forest nearly all under `giant`, whose bits tell whether some rows' arcs are inside.
-void sweep_around(const auto rows, auto* parent, int64_t giant) {
+void sweep_around(const auto rows, Integer auto* parent, int64_t giant) {
   constexpr int64_t kRows = 16;
   const VertexBits members = members_of(giant, parent, rows.vertices);
   for_each_piece(rows, rows.vertices + rows.arcs, [&](int64_t begin, int64_t end, auto piece_of_row) {
@@ -126,7 +126,7 @@ void sweep_around(const auto rows, auto* parent, int64_t giant) {
 }
 
 // Connects the trees that have started. In a `sparse` graph hooking costs more than it spares.
-void connect_trees(const auto rows, bool symmetric, bool sparse, auto* parent) {
+void connect_trees(const auto rows, bool symmetric, bool sparse, Integer auto* parent) {
   FrequentRoot giant{-1, 0};
   if (!sparse) {
     giant = frequent_root(rows, parent);
@@ -148,7 +148,7 @@ void connect_trees(const auto rows, bool symmetric, bool sparse, auto* parent) {
 
 // Fills labels with the smallest vertex of each component, or 0, 1, ...; returns the number of components.
 template <class Pointer, class Vertex, class Index>
-int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool consecutive, Index* labels) {
+int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, Naming naming, Index* labels) {
   if (rows.vertices == 0) return 0;
   const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
   if (symmetric && rows.arcs / kSweptDegree >= rows.vertices && rows.vertices > kGrain / 64) {
@@ -156,7 +156,7 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
     if (giant.search()) {
       AroundGiant<Index> around(giant.members(), rows.vertices, labels);
       around.unite(rows);
-      return around.label(consecutive);
+      return around.label(naming);
     }
   }
   if (start_as_one(rows)) return label_as_one(labels, rows.vertices);
@@ -166,7 +166,7 @@ int64_t label_components(const Rows<Pointer, Vertex> rows, bool symmetric, bool 
     start_trees(rows, labels);
     connect_trees(rows, symmetric, sparse, labels);
   }
-  return label_forest(labels, rows.vertices, consecutive);
+  return label_forest(labels, rows.vertices, naming);
 }
 
 }

@@ -231,7 +231,7 @@ template <class Index> class AroundGiant {
     });
   }
 
-  int64_t label(bool consecutive) {
+  int64_t label(Naming naming) {
     VertexBits roots(vertices_);
     for_each_word([&, this](int64_t w) {
       uint64_t bits = 0;
@@ -242,7 +242,7 @@ template <class Index> class AroundGiant {
     Buffer<Index> before(roots.words());  // each word, so many roots are
     const int64_t components = rank_words(roots.data(), roots.words(), before.data());
     const auto label_of = [&](int64_t root) {
-      if (!consecutive) return Index(root);
+      if (naming == Naming::kRoots) return Index(root);
       const int64_t w = root / kWord;
       return Index(before[w] + std::popcount(roots.word(w) & below(int(root % kWord))));
     };

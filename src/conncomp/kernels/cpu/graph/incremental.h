@@ -122,10 +122,11 @@ template <class Index, class Label> void follow_unions(Index* parent, int64_t ve
 }
 
 // Fills private `labels`, as label_forest; returns how many. Unions made meanwhile may be missing.
-template <class Label> int64_t label_copy(auto* parent, int64_t vertices, bool consecutive, Label* labels) {
+template <class Label>
+int64_t label_copy(Integer auto* parent, int64_t vertices, Naming naming, Label* labels) {
   for_each_index(vertices, [=](int64_t v) { labels[v] = Label(shorten(parent, v)); });
   follow_unions(parent, vertices, labels);
-  return label_forest(labels, vertices, consecutive);
+  return label_forest(labels, vertices, naming);
 }
 
 // Union by size, link after link, by one thread: the larger tree's root stays, or that with `stays`; paths

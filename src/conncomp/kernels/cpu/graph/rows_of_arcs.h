@@ -13,7 +13,7 @@
 namespace conncomp {
 
 // Fills `indptr` if the sources never decrease; returns whether they do. Mostly a few show that they do not.
-bool find_rows(const auto* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
+bool find_rows(const Integer auto* src, int64_t arcs, int64_t vertices, int64_t* indptr) {
   constexpr int64_t kSamples = 64;
   const auto sample = [=](int64_t k) { return Concurrent::load(src + (arcs - 1) / kSamples * k); };
   for (int64_t k = 1; k <= kSamples && arcs > 0; ++k)

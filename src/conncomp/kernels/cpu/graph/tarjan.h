@@ -87,8 +87,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
     const Rank last = Rank(count_ - settled);
     const bool prefetches = prefetches_;
     Waiting* waiting = waiting_;
-    // The end of the path, the begin of the vertices left, and the lowest rank that the first of these
-    // reaches.
+    // The end of the path, the begin of the vertices left, and the lowest rank that their first reaches.
     Rank *path = bottom, *left = behind_left;
     Rank reached = listed;
     Rank v, rank, low;     // rank: of v or, if that is no root, more; low: the lowest that v reaches
@@ -313,8 +312,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
   int64_t listed_ = 0;
 };
 
-// Short rows, as of meshes, are read from the last arc: up to a sixth faster; longer rows take a fifth
-// longer.
+// Short rows, as of meshes, are read from the last arc: up to a sixth faster; longer ones a fifth slower.
 constexpr int64_t kShortRow = 4;
 
 // Settles kUnvisited vertices of a range, and lists them in `order`, if any (StrongSearch::run).
@@ -337,19 +335,19 @@ template <class Index> void forget_all(Index* state, int64_t vertices) {
 }
 
 // Turns settled vertices into labels 0, 1, ... by roots, or into roots. A single component may be unsettled.
-template <class Index>
-void label_settled(Index* state, int64_t vertices, int64_t components, bool consecutive) {
+template <class Index> void label_settled(Index* state, int64_t vertices, int64_t components, Naming naming) {
   using State = SearchState<Index>;
   if (components == 1) return for_each_index(vertices, [=](int64_t v) { state[v] = 0; });
   if (components == vertices) return for_each_index(vertices, [=](int64_t v) { state[v] = Index(v); });
-  if (!consecutive) return for_each_index(vertices, [=](int64_t v) { state[v] = State::parent(state[v]); });
+  if (naming == Naming::kRoots)
+    return for_each_index(vertices, [=](int64_t v) { state[v] = State::parent(state[v]); });
   label_in_order(state, vertices);
 }
 
 template <class Index> void tarjan_roots(const auto rows, Index* roots, Index* order) {
   forget_all(roots, rows.vertices);
   const int64_t components = search_strong(rows, roots, 0, order);
-  label_settled(roots, rows.vertices, components, false);
+  label_settled(roots, rows.vertices, components, Naming::kRoots);
 }
 
 // Fills height[r], for every root r, with the arcs of the longest path away; others get 0.

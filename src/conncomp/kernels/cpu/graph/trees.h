@@ -129,7 +129,7 @@ class VertexBits {
   std::vector<uint64_t> words_;
 };
 
-VertexBits members_of(int64_t root, const auto* parent, int64_t vertices) {
+VertexBits members_of(int64_t root, const Integer auto* parent, int64_t vertices) {
   VertexBits members(vertices);
   for_each_index(members.words(), [&, parent](int64_t w) {
     const int64_t first = kWord * w, count = std::min<int64_t>(vertices - first, kWord);

@@ -168,7 +168,8 @@ bool promises_trimming(const auto rows) {
 }
 
 // Settles vertices found alone, makes others kUnvisited; returns how many. Without any, states stay.
-template <class Pointer, class Vertex> int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, auto* state) {
+template <class Pointer, class Vertex>
+int64_t settle_trimmed(const Rows<Pointer, Vertex> rows, Integer auto* state) {
   if (!promises_trimming(rows)) return 0;
   Trimming<Pointer, Vertex> trimming(rows);
   trimming.run();

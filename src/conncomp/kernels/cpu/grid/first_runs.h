@@ -31,7 +31,7 @@ template <class Index> class FirstRuns {
     parallel_for(bundles_.parts.parts, [&](int64_t part) { mark_part(part); });
     components_ = Index(count_by_item(bundles_, before_, numbering.counts));
     parallel_for(bundles_.parts.parts,
-        [&](int64_t part) { numbering.consecutive ? number_part(part) : index_part(part); });
+        [&](int64_t part) { numbering.consecutive() ? number_part(part) : index_part(part); });
   }
 
  private:
@@ -201,8 +201,8 @@ template <class Index> class LoneElements {
       bundles_.for_each(part, [&](int64_t row, const Coordinates&) {
         if (before_[row] == (row + 1 < bundles_.count ? before_[row + 1] : components)) return;
         const int64_t first = row / item_rows * item_rows;
-        numbering.consecutive ? number_row(row, before_[row] - before_[first])
-                              : index_row(row, Index((row - first) * bundles_.row_axis.length));
+        numbering.consecutive() ? number_row(row, before_[row] - before_[first])
+                                : index_row(row, Index((row - first) * bundles_.row_axis.length));
       });
     });
     runs_.lone_begins = std::move(begins_);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cpu/core/buffer.h"
-#include "cpu/grid/bundles.h"
 #include "cpu/grid/link_words.h"
+#include "cpu/grid/row_bundles.h"
 
 namespace conncomp {
 

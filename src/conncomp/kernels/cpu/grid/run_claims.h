@@ -82,11 +82,11 @@ template <class Index> class Claims {
     for_each_index(bundles_.items, [&](int64_t item) {
       const int64_t before = ranks.before(item * item_elements);
       numbering.counts[item] = ranks.before((item + 1) * item_elements) - before;
-      before_item[item] = Index(numbering.consecutive ? before : item * item_elements);
+      before_item[item] = Index(numbering.consecutive() ? before : item * item_elements);
     });
     roots.for_each([&](int64_t i) {
       const Index index = ~parent_[i];
-      const Index label = numbering.consecutive ? ranks.before_member(index) + 1 : index;
+      const Index label = numbering.consecutive() ? ranks.before_member(index) + 1 : index;
       parent_[i] = ~Index(label - before_item[bundles_.items == 1 ? 0 : index / item_elements]);
     });
   }

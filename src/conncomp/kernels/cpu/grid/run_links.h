@@ -6,7 +6,6 @@
 
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/run_marks.h"
-#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 

@@ -1,10 +1,6 @@
 // Marks of the runs of a word, as bits, and their entries, without mispredicted branches.
 #pragma once
 
-#include <algorithm>
-#include <array>
-
-#include "cpu/core/bits.h"
 #include "cpu/grid/run_table.h"
 
 namespace conncomp {

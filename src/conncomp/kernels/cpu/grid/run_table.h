@@ -52,8 +52,10 @@ template <class Index> struct Runs {
 };
 
 struct Numbering {
-  bool consecutive;  // or by index
-  int64_t* counts;   // of components, by item
+  Naming naming;
+  int64_t* counts;  // of components, by item
+
+  bool consecutive() const { return naming == Naming::kNumbers; }
 };
 // Turns components of each bundle into those before; fills `counts` of items, returns how many there are.
 template <class Index> int64_t count_by_item(const Bundles& bundles, Buffer<Index>& before, int64_t* counts) {

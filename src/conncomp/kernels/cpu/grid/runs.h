@@ -1,5 +1,5 @@
 // Labels an array by its runs, on bits: the default on the CPU. Rows become bit masks (masks.h); rows that
-// always touch are bundled and treated as one (bundles.h); contacts are found 64 elements at a time
+// always touch are bundled and treated as one (row_bundles.h); contacts are found 64 elements at a time
 // (contacts.h). 1. Runs are counted, and become a forest (run_table.h). 2. Runs that touch are linked
 // (run_links.h). 3. Components are numbered, mostly in the order of the runs where they begin
 // (number_components). 4. Every label is written once (run_labels.h). Cost: the input is read once where all
@@ -7,8 +7,6 @@
 // from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and the
 // union-find of Jaiganesh and Burtscher 2018.
 #pragma once
-
-#include <optional>
 
 #include "cpu/core/radix_sort.h"
 #include "cpu/grid/bond_masks.h"
@@ -43,21 +41,22 @@ inline std::unique_ptr<ContactFinder> contact_finder(
 
 template <class Index, class Label>
 void label_masks_by(
-    const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels, int64_t* counts) {
+    const Masks& masks, const ContactFinder& finder, Naming naming, Label* labels, int64_t* counts) {
   Runs<Index> runs(masks);
   RunLinks<Index>(runs).link(finder);
-  number_components(runs, {consecutive, counts});
+  number_components(runs, {naming, counts});
   const NumberedRuns<Index> label_of{runs.parent.data()};
-  RunLabels<Index, Label, NumberedRuns<Index>>(runs, label_of, consecutive ? 0 : -1, masks.bundles, labels)
+  RunLabels<Index, Label, NumberedRuns<Index>>(
+      runs, label_of, naming == Naming::kNumbers ? 0 : -1, masks.bundles, labels)
       .write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
 void label_masks(
-    const Masks& masks, const ContactFinder& finder, bool consecutive, auto* labels, int64_t* counts) {
+    const Masks& masks, const ContactFinder& finder, Naming naming, Integer auto* labels, int64_t* counts) {
   if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
-    label_masks_by<int64_t>(masks, finder, consecutive, labels, counts);
+    label_masks_by<int64_t>(masks, finder, naming, labels, counts);
   else
-    label_masks_by<int32_t>(masks, finder, consecutive, labels, counts);
+    label_masks_by<int32_t>(masks, finder, naming, labels, counts);
 }
 
 // The masks of an array: in bundles if all its foreground has one value, else in rows. Links read `data`.
@@ -83,10 +82,10 @@ struct ArrayMasks {
 };
 
 // Writes the label of every element, and the number of components of every item.
-void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, auto* labels,
-    int64_t* counts) {
+void label_runs(const void* data, const LinkWords& links, const Grid& grid, Naming naming,
+    Integer auto* labels, int64_t* counts) {
   const ArrayMasks array(data, links, grid, true);
-  label_masks(*array.masks, *array.finder, consecutive, labels, counts);
+  label_masks(*array.masks, *array.finder, naming, labels, counts);
 }
 
 // The runs of an array as a part of a larger one: steps 1 to 3 above; a table gives labels at last.
@@ -159,7 +158,7 @@ class KeptRuns {
 
   void number_runs() {
     int64_t components = 0;
-    number_components(runs_, {false, &components});
+    number_components(runs_, {Naming::kRoots, &components});
     array_.masks->folded = {}, array_.masks->bonds = {};
     Index* const parent = runs_.parent.data();
     roots_.reserve(size_t(components));

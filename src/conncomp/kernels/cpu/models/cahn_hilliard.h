@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "core/atomics.h"
 #include "core/cahn_hilliard.h"
 #include "cpu/core/parallel.h"
 #include "cpu/models/draws.h"

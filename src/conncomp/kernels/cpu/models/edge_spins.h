@@ -102,7 +102,7 @@ class EdgeEngine {
     if (sizes) measure(forest, update);
   }
 
-  void offer(const EdgeUpdate& update, const EdgeArcs& arcs, int32_t rule, const EdgeClass& together,
+  void offer(const EdgeUpdate& update, const EdgeArcs& arcs, GlassRule rule, const EdgeClass& together,
       void* spins) const {
     constexpr int64_t kSome = 64;
     for_each_part(together.count, kGrain / kSome, [&](int64_t replica, int64_t begin, int64_t end) {

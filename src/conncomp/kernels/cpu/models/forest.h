@@ -24,8 +24,7 @@ template <class Index> struct ForestMemory {
         parent(replicas.count * replicas.lattice.sites()) {}
 };
 
-// Memory for narrow and wide indices, allocated when first used. A call takes it while it works, so that no
-// two calls share it.
+// Memory for narrow and wide indices, allocated when first used. No two calls share it.
 struct ForestMemories {
   std::optional<ForestMemory<int32_t>> narrow;
   std::optional<ForestMemory<int64_t>> wide;

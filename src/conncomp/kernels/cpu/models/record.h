@@ -4,7 +4,6 @@
 #include <bit>
 #include <vector>
 
-#include "core/atomics.h"
 #include "core/spins.h"
 
 namespace conncomp {
@@ -32,19 +31,6 @@ struct ClusterTally : ClusterSums {
   }
 };
 
-// Counts sites of a word by state; values that are no state, as changed spins may hold, are not counted.
-inline void count_states(const Lattice& lattice, const Bits64* spins, int64_t word, Bits64 sites, int plane,
-    int state, int64_t* counts) {
-  if (sites == 0 || state >= lattice.states) return;
-  if (plane < 0) {
-    counts[state] += std::popcount(sites);
-    return;
-  }
-  const Bits64 digit = spins[plane * lattice.words() + word];
-  count_states(lattice, spins, word, sites & ~digit, plane - 1, state, counts);
-  count_states(lattice, spins, word, sites & digit, plane - 1, state | 1 << plane, counts);
-}
-
 inline int64_t count_bits(const Bits64* words, int64_t count) {
   int64_t bits = 0;
   for (int64_t w = 0; w < count; ++w) bits += std::popcount(words[w]);
@@ -66,8 +52,7 @@ struct SpinTally {
       return;
     }
     for (int64_t word = begin * columns; word < end * columns; ++word)
-      count_states(
-          lattice, spins, word, lattice.sites_of(word % columns), lattice.planes - 1, 0, counts.data());
+      add_states(spins + word, lattice.words(), lattice.sites_of(word % columns), lattice.planes - 1, 0);
   }
 
   void add_to(int64_t* record) const {
@@ -75,6 +60,20 @@ struct SpinTally {
     Concurrent::fetch_add(record + kActive, active);
     for (size_t state = 0; state < counts.size(); ++state)
       Concurrent::fetch_add(record + kCounts + state, counts[state]);
+  }
+
+ private:
+  // Counts sites by their digits from `plane` down, `words` apart. Values that are no state, as changed spins
+  // may hold, are not counted.
+  void add_states(const Bits64* digits, int64_t words, Bits64 sites, int plane, size_t state) {
+    if (sites == 0 || state >= counts.size()) return;
+    if (plane < 0) {
+      counts[state] += std::popcount(sites);
+      return;
+    }
+    const Bits64 digit = digits[plane * words];
+    add_states(digits, words, sites & ~digit, plane - 1, state);
+    add_states(digits, words, sites & digit, plane - 1, state | size_t(1) << plane);
   }
 };
 

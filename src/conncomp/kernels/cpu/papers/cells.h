@@ -281,20 +281,21 @@ Index lowest_around(const auto& links, const Index* labels, int64_t index, int64
 }
 
 // Turns roots into labels 1, 2, ..., if wanted; returns how many. Earlier entries are numbers already.
-template <class Index> int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
+template <class Index> int64_t number_roots(Index* roots, int64_t count, Naming naming) {
   int64_t components = 0;
   for_each_in(0, count, [&](int64_t i) {
     const Index root = roots[i];
     const bool is_root = root == Index(i);
     components += is_root;
-    if (consecutive) roots[i] = root < 0 ? Index(0) : is_root ? Index(components) : roots[root];
+    if (naming == Naming::kNumbers)
+      roots[i] = root < 0 ? Index(0) : is_root ? Index(components) : roots[root];
   });
   return components;
 }
 
 // Labels items by find_roots(cells, links, roots), which leaves no entry larger than its index (contract 5).
 template <class Label>
-void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
+void label_items(const void* data, const LinkWords& links, const Grid& grid, Naming naming, Label* labels,
     int64_t* counts, auto&& find_roots) {
   GridCells cells(grid);
   const bool kept = grid.backward.size() <= KeptLinks::kMostSteps;
@@ -309,14 +310,14 @@ void label_items(const void* data, const LinkWords& links, const Grid& grid, boo
     } else {
       find_roots(cells, AskedLinks(links, values), roots);
     }
-    counts[item] = number_roots(roots, cells.count(), consecutive);
+    counts[item] = number_roots(roots, cells.count(), naming);
   }
 }
 
 // CPU I (section 5.3 and Fig. 10): scans over all cells, forward and backward in turns; each cell takes the
 // lowest label linked to it, until nothing changes.
 template <class Label>
-void label_by_raster_scans(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
+void label_by_raster_scans(const void* data, const LinkWords& links, const Grid& grid, Naming naming,
     Label* labels, int64_t* counts) {
   const auto find_roots = [](GridCells& cells, auto links, Label* roots) {
     bool changed = true;
@@ -331,7 +332,7 @@ void label_by_raster_scans(const void* data, const LinkWords& links, const Grid&
       });
     }
   };
-  label_items(data, links, grid, consecutive, labels, counts, find_roots);
+  label_items(data, links, grid, naming, labels, counts, find_roots);
 }
 
 // CPU II, Kernel D on one thread (sections 5.2.4 and 5.3, Algorithm 8). Each label refers to itself at first.
@@ -339,7 +340,7 @@ void label_by_raster_scans(const void* data, const LinkWords& links, const Grid&
 // their reference refers to, in ascending order, so that chains are never longer than two; cells take what
 // their label refers to. Sweeps grow about as the logarithm of the longest path.
 template <class Label>
-void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
+void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, Naming naming,
     Label* labels, int64_t* counts) {
   Buffer<Label> references;
   const auto find_roots = [&](GridCells& cells, auto links, Label* roots) {
@@ -362,7 +363,7 @@ void label_by_equivalence(const void* data, const LinkWords& links, const Grid& 
       for_each_in(0, count, [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : reference[roots[i]]; });
     }
   };
-  label_items(data, links, grid, consecutive, labels, counts, find_roots);
+  label_items(data, links, grid, naming, labels, counts, find_roots);
 }
 
 }

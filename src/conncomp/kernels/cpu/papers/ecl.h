@@ -24,8 +24,7 @@ void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
 
 template <class Access> constexpr bool kConcurrent = std::is_same_v<Access, Concurrent>;
 
-// Calls work(Exclusive()) or work(Concurrent()). Looks the number of threads up once, as it may change
-// meanwhile.
+// Calls work(Exclusive()) or work(Concurrent()). Looks up the number of threads once: it may change.
 void with_threads(auto&& work) {
   if (num_threads() == 1)
     work(Exclusive());
@@ -110,7 +109,7 @@ template <class Access, class Index> void ecl_finish(int64_t vertices, int finis
   });
 }
 
-void ecl_roots(const auto rows, bool symmetric, EclOptions options, auto* roots) {
+void ecl_roots(const auto rows, bool symmetric, EclOptions options, Integer auto* roots) {
   with_threads([=]<class Access>(Access) {
     ecl_start_rows(rows, kConcurrent<Access>, options.init, roots);
     with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Access, jump()>(rows, symmetric, roots); });
@@ -119,8 +118,8 @@ void ecl_roots(const auto rows, bool symmetric, EclOptions options, auto* roots)
 }
 
 template <class Vertex>
-void ecl_roots_of_arcs(
-    const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, EclOptions options, auto* roots) {
+void ecl_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
+    EclOptions options, Integer auto* roots) {
   with_threads([=]<class Access>(Access) {
     with_choice<3>(
         options.init, [=](auto init) { ecl_start_arcs<Access, init()>(src, dst, arcs, vertices, roots); });

@@ -158,7 +158,7 @@ class SeamOfTiles {
     grid_.axes[axis] = {2, false, planes * item[axis].index_stride, planes * item[axis].byte_stride};
   }
 
-  void for_each_link(const auto& links, const auto* labels, auto&& body) const {
+  void for_each_link(const auto& links, const Integer auto* labels, auto&& body) const {
     GridCells cells(grid_, axis_);
     cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
       const int64_t index = index_ + from;
@@ -190,7 +190,7 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, auto&& body) {
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
-    TileShapes& shapes, const auto& links, auto* labels) {
+    TileShapes& shapes, const auto& links, Integer auto* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
   for (size_t moved = item.size(); moved > 0;) {
     int64_t index = 0, bytes = 0;
@@ -211,8 +211,8 @@ void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backwar
 
 // As label_items. A Label counts the elements of an item.
 template <class Label>
-void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
-    Label* labels, int64_t* counts, const TileOptions& options) {
+void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, Naming naming, Label* labels,
+    int64_t* counts, const TileOptions& options) {
   const std::vector<Axis> item(grid.axes.begin() + grid.batch_axes, grid.axes.end());
   TileShapes shapes;
   const auto find_roots = [&](GridCells& cells, const auto& links, Label* roots) {
@@ -236,7 +236,7 @@ void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, 
     }
     for_each_in(0, cells.count(), [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : roots[roots[i]]; });
   };
-  label_items(data, links, grid, consecutive, labels, counts, find_roots);
+  label_items(data, links, grid, naming, labels, counts, find_roots);
 }
 
 }

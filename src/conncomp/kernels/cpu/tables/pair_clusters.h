@@ -77,7 +77,7 @@ class Levels {
 
 // Turns roots into the numbers of their clusters; fills the sizes of these.
 inline void number_clusters(int32_t* labels, int64_t count, int32_t* sizes) {
-  const int64_t clusters = label_forest(labels, count, true);
+  const int64_t clusters = label_forest(labels, count, Naming::kNumbers);
   Buffer<int32_t> members(clusters);
   for_each_in(0, clusters, [counts = members.data()](int64_t c) { counts[c] = 0; });
   for_each_in(0, count, [labels, counts = members.data()](int64_t i) { ++counts[labels[i]]; });
@@ -115,11 +115,11 @@ template <class Ids> class PairClusters {
     torn_ = false;
   }
 
-  int64_t label(int threshold, bool consecutive, int32_t* labels) {
+  int64_t label(int threshold, Naming naming, int32_t* labels) {
     if (torn_) mend();
     int32_t* const parent = forests_.parents(threshold);
     for_each_index(size(), [=](int64_t i) { labels[i] = find<Concurrent>(parent, int32_t(i)); });
-    return label_forest(labels, size(), consecutive);
+    return label_forest(labels, size(), naming);
   }
 
   void keep_ids_only() {

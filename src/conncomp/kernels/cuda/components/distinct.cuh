@@ -2,8 +2,7 @@
 // table; list_numbers puts labels with their numbers into one, where translate_labels looks them up. A warp
 // handles stretches of equal labels; a block remembers some labels that are in the table, so frequent ones
 // cause no traffic. The first label marks empty slots, as any number may be a label. Cost: labels read once,
-// and a look-up for each stretch. `full` is set if a label has no room within reach: then the table says
-// nothing.
+// and a look-up for each stretch. `full` is set if a label has no room within reach: the table is void.
 #pragma once
 
 #include "cuda/core/key_table.cuh"

@@ -3,8 +3,7 @@
 // find_extremes finds the smallest and largest value; add_values, an axis a turn, adds up values and values
 // times coordinates as whole numbers of 128 bits (core/fixed_point.h), in any order; write_intensities makes
 // columns. For integers of up to 16 bits in two and three dimensions add_small_values does all at once, with
-// squares. Cost: values read once for extremes and once for each axis. Memory: 2 + 2 (1 + n) words per
-// component, in n dimensions.
+// squares. Cost: values read once for extremes and once for each axis. Memory: 4 + 2 n words per component.
 #pragma once
 
 #include "core/intensity.h"
@@ -27,10 +26,7 @@ template <class Value> struct ExtremeKeys {
   int64_t component = 0;
   uint64_t low = 0, high = 0;
 
-  void begin(int64_t next) {
-    component = next;
-    low = high = 0;
-  }
+  void begin(int64_t next) { *this = {values, extremes, next}; }
   void add(int64_t index, int n) {
     for (int i = 0; i < n; ++i) meet(values[index + i]);
   }
@@ -181,13 +177,7 @@ template <class Value, int axes> struct SmallValueSums {
   int64_t component = 0, sum = 0, squares = 0, products[axes] = {};
   Keys keys = {};
 
-  void begin(int64_t next) {
-    component = next;
-    sum = squares = 0;
-#pragma unroll
-    for (int k = 0; k < axes; ++k) products[k] = 0;
-    keys.begin(next);
-  }
+  void begin(int64_t next) { *this = {values, table, item, next}; }
   void add(int64_t index, int n) {
     int64_t at[axes], squares_of_run = 0;
     item.locate(index, at);

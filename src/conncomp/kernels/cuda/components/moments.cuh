@@ -57,8 +57,7 @@ template <int rows> struct MomentFactors {
     }
   }
 
-  // Returns the product of the turn's powers about an origin; `place` gets the last coordinate, `beside` the
-  // one before, about the origin.
+  // The product of the turn's powers; `place` gets the last coordinate, `beside` the offset of that before.
   template <class Number> Number of(int64_t index, int64_t& place, Number& beside, auto&& offset) const {
     Number product = 1;
     int64_t line = quotient(index, length[kLastAxis]);
@@ -76,8 +75,25 @@ template <int rows> struct MomentFactors {
   }
 };
 
+// A turn's sums: by powers of the coordinate before the last, in rows, and of the last.
+template <class Sum, int rows> struct MomentSums {
+  Sum sums[rows * kPowers] = {};
+
+  void add_line(const Sum (&line)[kPowers], Sum factor, Sum beside) {
+#pragma unroll
+    for (int row = 0; row < rows; ++row, factor *= beside)
+#pragma unroll
+      for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * line[p];
+  }
+  void combine_lanes() {
+#pragma unroll
+    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
+  }
+};
+
 // Integer moments of the components for which they surely fit, or of the others.
-template <class Sum, int rows> struct ElementMoments {
+template <class Sum, int rows> struct ElementMoments : MomentSums<Sum, rows> {
+  using MomentSums<Sum, rows>::sums;
   static constexpr bool kIsWide = sizeof(Sum) > 8;
 
   Boxes boxes;
@@ -87,7 +103,6 @@ template <class Sum, int rows> struct ElementMoments {
   MomentFactors<rows> factors;
   int64_t component = 0, origin[kMomentAxes] = {};
   bool is_meant = false;
-  Sum sums[rows * kPowers] = {};
 
   void begin(int64_t next) {
     component = next;
@@ -103,19 +118,12 @@ template <class Sum, int rows> struct ElementMoments {
     const auto from_box = [&](int axis, int64_t place) { return Sum(place - origin[axis]); };
     int64_t place;
     Sum beside = 1;
-    Sum factor = factors.template of<Sum>(index, place, beside, from_box);
+    const Sum factor = factors.template of<Sum>(index, place, beside, from_box);
     const Sum x = from_box(kLastAxis, place);
     const uint64_t pairs = uint64_t(n * (n - 1) / 2), squares = pairs * uint64_t(2 * n - 1) / 3;
     const Sum line[kPowers] = {Sum(n), x * uint64_t(n) + pairs, (x * uint64_t(n) + 2 * pairs) * x + squares,
         ((x * uint64_t(n) + 3 * pairs) * x + 3 * squares) * x + pairs * pairs};
-#pragma unroll
-    for (int row = 0; row < rows; ++row, factor *= beside)
-#pragma unroll
-      for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * line[p];
-  }
-  void combine_lanes() {
-#pragma unroll
-    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
+    this->add_line(line, factor, beside);
   }
   void send() const {
     if (!is_meant) return;
@@ -135,7 +143,7 @@ __global__ void __launch_bounds__(kMomentThreads)
     add_small_moments(Runs runs, Extent extent, Boxes boxes, int64_t* table, int64_t* has_wide) {
   follow_launch();
   const Turn turn(int(moments_of(int(boxes.ndim) - 2)));
-  ElementMoments<uint64_t, kPowers> moments{boxes, table, has_wide, turn.number, {turn.number, extent}};
+  ElementMoments<uint64_t, kPowers> moments{{}, boxes, table, has_wide, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
 }
 
@@ -146,7 +154,7 @@ __global__ void __launch_bounds__(kMomentThreads)
   follow_launch();
   if (has_wide != nullptr && Concurrent::load(has_wide) == 0) return;
   const Turn turn(int(moments_of(int(boxes.ndim) - 1)));
-  ElementMoments<Wide, 1> moments{boxes, table, has_wide, turn.number, {turn.number, extent}};
+  ElementMoments<Wide, 1> moments{{}, boxes, table, has_wide, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
 }
 
@@ -180,7 +188,8 @@ __global__ void __launch_bounds__(kMomentThreads) centre_moments_of_rows(
 }
 
 // Moments of values about the first coordinates of boxes, or about the centroids that given ones imply.
-template <class Value, int rows> struct ValueMoments {
+template <class Value, int rows> struct ValueMoments : MomentSums<double, rows> {
+  using MomentSums<double, rows>::sums;
   const Value* values;
   Boxes boxes;
   const double* about;
@@ -188,7 +197,7 @@ template <class Value, int rows> struct ValueMoments {
   int64_t number;  // of the turn
   MomentFactors<rows> factors;
   int64_t component = 0;
-  double origin[kMomentAxes] = {}, sums[rows * kPowers] = {};
+  double origin[kMomentAxes] = {};
 
   int64_t first_of(int64_t component) const { return component * moments_of(int(boxes.ndim)); }
   void begin(int64_t next) {
@@ -214,14 +223,7 @@ template <class Value, int rows> struct ValueMoments {
 #pragma unroll
       for (int p = 0; p < kPowers; ++p, term *= x) of_run[p] += term;
     }
-#pragma unroll
-    for (int row = 0; row < rows; ++row, factor *= beside)
-#pragma unroll
-      for (int p = 0; p < kPowers; ++p) sums[row * kPowers + p] += factor * of_run[p];
-  }
-  void combine_lanes() {
-#pragma unroll
-    for (int i = 0; i < rows * kPowers; ++i) sums[i] = warp_sum(sums[i]);
+    this->add_line(of_run, factor, beside);
   }
   void send() const {
     double* const sums_of_all = table + first_of(component) + number * rows * kPowers;
@@ -236,7 +238,7 @@ __global__ void __launch_bounds__(kMomentThreads) add_weighted_moments(Runs runs
     const Value* __restrict__ values, Boxes boxes, const double* about, double* table) {
   follow_launch();
   const Turn turn(int(moments_of(int(boxes.ndim) - (rows > 1 ? 2 : 1))));
-  ValueMoments<Value, rows> moments{values, boxes, about, table, turn.number, {turn.number, extent}};
+  ValueMoments<Value, rows> moments{{}, values, boxes, about, table, turn.number, {turn.number, extent}};
   walk_runs(runs, turn, moments);
 }
 

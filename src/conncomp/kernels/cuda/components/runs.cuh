@@ -1,12 +1,10 @@
 // Runs of components, of which sums about components are made. A run is a stretch of equal labels along a
-// line, within 32 consecutive labels. list_runs lists the runs of each component together, by a counting
-// sort: count_runs counts those of each label, count_present and list_present say where they begin. A block
-// counts the first labels that it meets in shared memory. A thread of walk_runs adds up eight runs in
-// registers, and sends a sum when the component changes, or once for 32 threads of one component:
-//
+// line, within 32 consecutive labels. A counting sort lists those of each component together: count_runs
+// counts those of each label, count_present and list_present say where they begin, list_runs lists them. A
+// thread of walk_runs adds up eight runs in registers, and sends a sum when the component changes, or once
+// for 32 threads of one component:
 //    labels   1 1 0 2 2 2    runs of 1: (0, 2) (6, 1)    entries   | (0, 2) (6, 1) | (3, 3) (7, 2) |
 //             1 2 2 0 0 0            2: (3, 3) (7, 2)    ends                      2               4
-//
 // The owner may change labels between the two readings: then runs are of other labels, but none lies outside
 // the labels or entries (rows.cuh). Cost: labels read twice; runs written once and read once by each sum.
 // Memory: 8 bytes per run, 8 per row, 16 per row that may occur.

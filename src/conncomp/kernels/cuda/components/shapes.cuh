@@ -74,15 +74,10 @@ struct AxisSum {
   int64_t* table;
   int64_t ndim, axis;
   Coordinate coordinate;
-  int64_t component = 0, first = 0, last = 0, sum = 0, size = 0;
+  int64_t component = 0, first = kLargest, last = 0, sum = 0, size = 0;
   Wide square = 0;
 
-  void begin(int64_t next) {
-    component = next;
-    first = kLargest;
-    last = sum = size = 0;
-    square = 0;
-  }
+  void begin(int64_t next) { *this = {table, ndim, axis, coordinate, next}; }
   void add(int64_t index, int n) {
     const RunOfCoordinate run(coordinate, index, n);
     first = run.first < first ? run.first : first;
@@ -116,10 +111,7 @@ struct PairSum {
   int64_t component = 0;
   Wide sum = 0;
 
-  void begin(int64_t next) {
-    component = next;
-    sum = 0;
-  }
+  void begin(int64_t next) { *this = {table, ndim, k, l, first, second, next}; }
   void add(int64_t index, int n) {
     sum += Wide(first.of(index)) * uint64_t(RunOfCoordinate(second, index, n).sum);
   }

@@ -3,15 +3,12 @@
 // 2^(exponent - 50) below 2^exponent: so all sums are exact. measure_tiles adds to a row of words for each
 // label; count_rows and list_rows list labels; write_tile_columns makes columns of rows, and clears these. A
 // tile has 256 words of 32 labels: of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines. A warp
-// queues the runs among 128 labels in shared memory; once 32 wait, each lane adds one to its label's slot.
-// Slots count from the corner of the tile in 32 bits, with several words for larger sums; at the end of a
-// tile each is sent to its row, a sum a lane. A run that finds no slot is sent alone.
-//
-//     sums     size | y, x | products yy, yx, xx | how far before the far corner the first is, and where the
-//              last ends, for each axis | values | products of values with y, x | squares of values | the
-//              complement of the key of the smallest value, and the key of the largest
-//
-// Cost: labels and image read once; changing labels are one label or another (contract 5).
+// queues the runs among 128 labels in shared memory; once 32 wait, each lane adds one to its label's slot,
+// which counts from the corner of the tile in 32 bits, with several words for larger sums. At the end of a
+// tile each is sent to its row, a sum a lane; a run that finds no slot is sent alone. A row has: size; y, x;
+// products yy, yx, xx; how far before the far corner the first is, and where the last ends, for each axis;
+// values; products of values with y, x; squares of values; the complement of the key of the smallest value,
+// and the key of the largest. Cost: labels and image read once; labels may change (contract 5).
 #pragma once
 
 #include "cuda/components/intensities.cuh"

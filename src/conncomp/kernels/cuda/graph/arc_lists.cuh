@@ -7,7 +7,6 @@
 
 #include "cuda/core/barrier.cuh"
 #include "cuda/graph/extremes.cuh"
-#include "cuda/graph/roots.cuh"
 #include "cuda/graph/signatures.cuh"
 
 namespace conncomp {
@@ -34,8 +33,7 @@ struct Share {
   }
 };
 
-// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the time of the
-// compiler.
+// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the compile time.
 void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
@@ -72,8 +70,7 @@ template <int = 0> CONNCOMP_PHASE int scan_of_block(int value, int& total) {
   return block_scan<kStrongThreads>(value, total);
 }
 
-// Returns the sum over the blocks before, and that over all in `total`. All blocks meet. Called, to compile
-// faster.
+// The sum over the blocks before, and in `total` over all. All blocks meet. Called, to compile faster.
 template <int = 0>
 CONNCOMP_PHASE int64_t grid_scan(
     int64_t value, int64_t& total, int64_t* sums_of_blocks, GridBarrier& barrier) {
@@ -225,7 +222,7 @@ template <class Vertex> struct StrongState {
 // Whether an arc leads from v to u, where v has at most so many. Arcs lie in the order of rows.
 template <class Vertex>
 bool leads_back(
-    const ArcList<const Vertex>& arcs, const auto* indptr, Vertex u, Vertex v, int64_t most_arcs) {
+    const ArcList<const Vertex>& arcs, const Integer auto* indptr, Vertex u, Vertex v, int64_t most_arcs) {
   const int64_t begin = indptr[v], end = indptr[v + 1];
   if (end - begin > most_arcs) return false;
   bool does = false;

@@ -1,13 +1,12 @@
 // Spanning forests by rounds of Borůvka: sets a bit for each arc of the forest of least keys, whatever the
 // directions of arcs. Keys differ: numbers of arcs, ranks in an order, or weights of 32 bits above numbers.
-//
 // 1. forest_first.cuh: where rows are sorted and arcs weigh the same both ways, each vertex is united over
-//    the least edge of its own row, and arcs from larger ends are left out
+// the least edge of its own row, and arcs from larger ends are left out.
 // 2. forest_trees.cuh, forest_edges.cuh: trees are numbered, and edges between them listed, which lower the
-//    least key of both; rounds (settle_edges) choose these. Where keys are the numbers of few arcs a vertex,
-//    forest_links.cuh takes one pass over the arcs instead
+// least key of both; rounds (settle_edges) choose these. Where keys are the numbers of few arcs a vertex,
+// forest_links.cuh takes one pass over the arcs instead.
 // 3. forest_outside.cuh: where arcs are many, those below a sampled limit go through 2 first and make a giant
-//    tree; the others are in the rows of vertices outside
+// tree; the others are in the rows of vertices outside.
 // Cost: arcs read two or three times; a round halves the trees with edges. Memory: two lists of edges, two
 // keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin,
 // Gonzalez, Seo and Burtscher 2023 (ECL-MST); Osipov, Sanders and Singler 2009 for lighter edges first;
@@ -85,8 +84,7 @@ Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* par
 
 // Goes through rounds until lists are empty, and no tree has a key. Of many edges some lower keys first, so
 // that others see that theirs is no lower. In late rounds only keys of listed trees are cleared, and at last
-// one block goes on alone. All blocks run at once. A key in other_least before is of a listed edge of this
-// tree.
+// one block goes on alone. All blocks run at once. Keys in other_least are of listed edges.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
@@ -172,8 +170,7 @@ __global__ void __launch_bounds__(kForestThreads) count_chosen(int64_t words, in
   }
 }
 
-// Writes the numbers of the chosen arcs in order, as far as there is room: if rows change, more may be
-// chosen.
+// Writes the numbers of the chosen arcs in order, as far as there is room, as rows may change.
 template <class Number>
 __global__ void __launch_bounds__(kForestThreads)
     list_chosen(int64_t words, int64_t chunk, const uint32_t* __restrict__ chosen,

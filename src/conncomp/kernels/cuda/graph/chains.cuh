@@ -1,9 +1,6 @@
 // Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time. Vertices whose
 // arcs lead to one other only form trees, each with a root at which it ends, or a cycle, found by unions
-// (find_roots):
-//
-//      0 -> 1 -> 2 <-> 3 -> 4        0, 1, 2 lead to 3, which has two ways on; 4 has none
-//
+// (find_roots). In 0 -> 1 -> 2 <-> 3 -> 4, vertices 0, 1, 2 lead to 3, which has two ways on; 4 has none.
 // Where a root has no way on, or there is a cycle, all is told: the cycle is a component, others are alone.
 // Where an arc leads back from the root, what is between (2 and 3) becomes one vertex, by marks that jump
 // (jump_to_roots). Rounds along and against the arcs end where little is dropped. Many mutual arcs are united
@@ -56,7 +53,8 @@ template <class Vertex> class Chains {
     label(barrier);
   }
   // Unites the ends of mutual arcs of short rows, in the order of rows; labels() follow. All blocks meet.
-  void unite_mutual(const ArcList<const Vertex>& arcs, const auto* indptr, GridBarrier& barrier) const {
+  void unite_mutual(
+      const ArcList<const Vertex>& arcs, const Integer auto* indptr, GridBarrier& barrier) const {
     visit_of_grid(vertices_, [&](int64_t v) { jumps_[turn_][v] = Vertex(v); });
     barrier.wait();
     visit_loaded(

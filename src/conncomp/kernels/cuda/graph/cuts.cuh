@@ -15,8 +15,7 @@ namespace conncomp {
 
 constexpr int kNotedAtOnce = 4;  // arcs that a thread has under way
 
-// The largest value, none below 0, of a block's threads up to this one, and of `all`. Called, to compile
-// faster.
+// The largest value, from 0 on, of a block's threads up to this one, and of `all`. Called, to compile faster.
 template <class Value> CONNCOMP_PHASE Value scan_largest(Value value, Value& all) {
   constexpr int kWarps = kStrongThreads / kWarp;
   __shared__ Value largest[kWarps];

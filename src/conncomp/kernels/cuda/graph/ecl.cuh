@@ -1,14 +1,12 @@
 // Connected components by union–find with intermediate pointer jumping: ECL-CC. Fills parent[v] with the
 // smallest vertex of v's component, for compressed sparse rows or a list of arcs, whatever their directions.
-// With `symmetric` every arc is listed from both ends, and only its larger end looks at it.
-//
-// ecl_init starts vertices alone (init = 1), under the smallest neighbour (2) or the first smaller one (3).
-// Arcs unite their ends: vertices of at most 16 arcs by a thread each (ecl_low), of at most 352 by a warp
-// (ecl_mid), others by a block (ecl_high); ecl_low lists the latter two from both sides of one worklist.
-// ecl_finish points vertices to their roots. `jump` (union_find.h) and `finish` (finish_path) say which
-// pointers jump. Cost: about one read of the arcs, and a few random accesses each; a thread searches all arcs
-// of a vertex for its start, so a hub without a smaller neighbour takes long. Source: Jaiganesh and Burtscher
-// 2018, sections 3 and 5.1.
+// With `symmetric` every arc is listed from both ends, and only its larger end looks at it. ecl_init starts
+// vertices alone (init = 1), under the smallest neighbour (2) or the first smaller one (3). Arcs unite their
+// ends: vertices of at most 16 arcs by a thread each (ecl_low), of at most 352 by a warp (ecl_mid), others by
+// a block (ecl_high); ecl_low lists the latter two from both sides of one worklist. ecl_finish points
+// vertices to their roots. `jump` (union_find.h) and `finish` (finish_path) say which pointers jump. Cost:
+// about one read of the arcs, and a few random accesses each; a hub without a smaller neighbour takes long to
+// start. Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -87,8 +85,7 @@ template <int count, class Index> Index take_first(Index (&vertex)[count]) {
 }
 
 // Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row. A warp takes
-// its next ones together, so that none waits. The parent is skipped, unless paths are counted as in the
-// paper.
+// its next ones together, so that none waits. The parent is skipped, unless paths are counted.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
 void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
     const Vertex* __restrict__ indices, Index* parent, Path& path) {

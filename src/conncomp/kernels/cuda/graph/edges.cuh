@@ -2,7 +2,6 @@
 // arcs (spans.cuh). Indices and indptr are read once by each kernel.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/key_hash.h"
 #include "cuda/graph/spans.cuh"
 
@@ -19,7 +18,8 @@ struct GraphCheck {
 };
 
 // Calls visit(exists, source, arc) as visit_span does, for all arcs.
-template <class Vertex> void visit_arcs(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
+template <class Vertex>
+void visit_arcs(const Integer auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
     visit_span<Vertex>(indptr, Span(indptr, vertices, arcs, begin), AnyRow(), visit);
 }
@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(kCheckThreads) list_sources(
   });
 }
 
-// list_edges writes the ends of all arcs but loops or, if `symmetric`, of those to a smaller vertex. *edges,
-// 0 before, becomes their number.
+// list_edges writes the ends of arcs that are no loops, or those to smaller vertices; adds them to *edges.
 constexpr int kEdgesThreads = 256;
 
 template <bool symmetric, class Pointer, class Vertex>

@@ -55,8 +55,7 @@ template <class Vertex> struct Extremes {
     if (u < v) Concurrent::fetch_min(ancestor(v), u);
     if (v < u) Concurrent::fetch_min(descendant(u), v);
   }
-  // Passes what is known along u -> v, and to ancestors and descendants; returns whether anything may have
-  // changed.
+  // Passes what is known along u -> v, and to ancestors and descendants; whether anything may have changed.
   bool pass_along(Vertex u, Vertex v) const {
     const Pair u_pair = of(u), v_pair = of(v);
     const Vertex above = u_pair.ancestor == u ? u : Concurrent::load(ancestor(u_pair.ancestor));

@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(kForestThreads) start_forest(
   }
 }
 
-// Adds to *disorder how many arcs lead to a smaller vertex than the arc before in their row: 0 if rows are
-// sorted.
+// Adds to *disorder how many arcs lead to a smaller vertex than the arc before: 0 if rows are sorted.
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads) count_descents(int64_t vertices, int64_t arcs,
     const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, uint64_t* disorder) {
@@ -47,8 +46,7 @@ __global__ void __launch_bounds__(kForestThreads) count_descents(int64_t vertice
   if (threadIdx.x == 0 && descents != 0) Concurrent::fetch_add(disorder, uint64_t(descents));
 }
 
-// Adds to *imbalance a hash of each arc to a larger vertex, less those of the others; and to *disorder as
-// count_descents does.
+// Adds to *imbalance the hashes of arcs to larger vertices less others', and to *disorder as count_descents.
 template <class Bits, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
     weigh_both_ways(ForestRows<Pointer, Vertex> rows, int64_t arcs, const Bits* __restrict__ weights,

@@ -2,15 +2,11 @@
 // round keeps a link: the least key that connects it with a tree of a smaller number, and one of these; keys
 // of links are the forest. An edge climbs from its larger end along links of lesser keys until its ends meet,
 // or becomes the link where there is none, and the link of a larger key that was there is an edge again,
-// between the ends reached:
-//
-//    links 9-7 of key 5, 7-2 of key 8; edge 9-4 of key 6:   9 leads on to 7, as 5 < 6; 7-4 of key 6 takes the
-//    place of 7-2, and 4-2 of key 8 goes on
-//
-// Keys connect trees for ever, so threads may follow old links, and leave shortcuts behind. Edges of too many
-// steps are listed with the links for settle_edges. Cost: each arc read once, a few trees for each edge
-// between two. Source: ours; links give way as in hook_lowest, larger ends first as in Rem's union-find
-// (Dijkstra 1976).
+// between the ends reached. Given links 9-7 of key 5 and 7-2 of key 8, edge 9-4 of key 6 goes on to 7, as 5 <
+// 6; there 7-4 takes the place of 7-2, and 4-2 of key 8 goes on. Keys connect trees for ever, so threads may
+// follow old links, and leave shortcuts behind. Edges of too many steps are listed with the links for
+// settle_edges. Cost: each arc read once, a few trees for each edge between two. Source: ours; links give way
+// as in hook_lowest, larger ends first as in Rem's union-find (Dijkstra 1976).
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"
@@ -88,8 +84,7 @@ class ClimbingEdge {
   bool is_at_end_;
 };
 
-// Links trees by this thread's edges: k leads from tree source(k) to its target's, or -1, with key(k). Late
-// ones are listed.
+// Links trees by this thread's edges k from tree source(k) to its target's, or -1. Late ones are listed.
 void link_trees(const ForestMemory<int32_t, uint32_t>& memory, int most_steps,
     FirstParent (&of_target)[kLinkedAtOnce], auto&& source, auto&& key) {
   const auto take = [&](ClimbingEdge& climbing) {
@@ -208,8 +203,7 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   });
 }
 
-// Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads of all
-// blocks call.
+// Chooses the edges of links; or lists the links, if edges are left, and returns true. All threads call.
 template <int threads> bool choose_links(const auto& keys, const ForestMemory<int32_t, uint32_t>& memory) {
   const int64_t trees = *memory.trees == 1 ? 0 : *memory.trees;  // one has no link
   const bool are_listed = memory.counters->has_late_edges;

@@ -17,8 +17,7 @@ constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks
 constexpr int64_t kHubOfForest = 4096;  // arcs of a row, up to which a warp reads it
 constexpr int64_t kLongRows = 32;       // from so many arcs a vertex on rows are long
 constexpr int64_t kLightEdges = 8;      // that are gone through first, for each tree; many are within one
-// Or, where keys have nothing to do with vertices, so many for kLightVertices: these join all but some
-// hundredths.
+// Or, where keys have nothing to do with vertices, so many for kLightVertices: they join almost all.
 constexpr int64_t kLightOfVertices = 5;
 constexpr int64_t kLightVertices = 4;
 
@@ -75,8 +74,7 @@ template <class Keys, class Pointer, class Vertex, class Index> struct OutsideEd
     if (exists) lower_both(memory.least, edge, *memory.giant);
     warp.put(exists, edge);
   }
-  // Finds the key of an edge; returns whether to list it. Least keys into the giant are kept for the next
-  // round.
+  // Finds the key of an edge; returns whether to list it. Keeps least keys into the giant for the next round.
   bool find_key(int64_t u, int64_t v, int64_t arc, Edge& edge) const {
     const bool is_to_giant = edge.b == *memory.giant;
     auto* const least = memory.other_least + edge.a;
@@ -96,8 +94,7 @@ template <class Keys, class Pointer, class Vertex, class Index> struct OutsideEd
   }
 };
 
-// Lists the edges outside but those of hubs: blocks gather vertices, and a warp takes 32 of their rows as
-// one.
+// Lists the edges outside but hubs': blocks gather vertices, and a warp takes 32 of their rows as one.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kOutsideThreads, kOutsideBlocks)
     list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,

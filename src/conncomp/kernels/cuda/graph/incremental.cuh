@@ -17,8 +17,7 @@ constexpr int kGrowingThreads = 256;
 constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
 constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
 
-// The first call, from 1 on, given what is no vertex, and where; the last one of each remainder, as calls may
-// overlap.
+// The first call, from 1 on, given what is no vertex, and where; of each remainder, as calls may overlap.
 struct Refusal {
   static constexpr int kRemainders = 64;
 

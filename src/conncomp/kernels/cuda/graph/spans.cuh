@@ -12,7 +12,7 @@ constexpr int kSpanThreads = 256;  // of every block that visits spans
 constexpr int64_t kSpan = 4096;
 
 // The last of [low, high) whose arcs begin at `arc` or before. By all threads of a warp.
-int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t arc) {
+int64_t source_of(const Integer auto* indptr, int64_t low, int64_t high, int64_t arc) {
   while (high - low > 1) {
     const int64_t step = (high - low + kWarp - 1) / kWarp, place = low + step * (lane() + 1);
     const bool begins_before = place < high && int64_t(indptr[place]) <= arc;
@@ -23,7 +23,7 @@ int64_t source_of(const auto* indptr, int64_t low, int64_t high, int64_t arc) {
 }
 
 // The same where it is likely to be among the `near` ones from `low` on.
-int64_t source_near(const auto* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
+int64_t source_near(const Integer auto* indptr, int64_t low, int64_t near, int64_t high, int64_t arc) {
   if (low + near < high) {
     const bool begins_before = int64_t(indptr[low + near]) <= arc;
     (begins_before ? low : high) = low + near;
@@ -35,7 +35,7 @@ struct Span {
   int64_t begin, end, low, high;
 
   // Row `first` is no later than those of the span; the last one of the span before is best.
-  Span(const auto* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
+  Span(const Integer auto* indptr, int64_t vertices, int64_t arcs, int64_t begin, int64_t first = 0)
       : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
     low = source_near(indptr, first, kWarp, vertices, begin);
     high = source_near(indptr, low, kWarp * kWarp, vertices, end - 1) + 1;
@@ -43,9 +43,8 @@ struct Span {
   }
 };
 
-// Calls visit(span) for the spans of a block: neighbours, so that all but the first are soon found. All its
-// threads call.
-void visit_spans_of_block(const auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
+// Calls visit(span) for the spans of a block, neighbours, of which most are soon found. All threads call.
+void visit_spans_of_block(const Integer auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
   int64_t row = 0;
   for (int64_t begin = spans * blockIdx.x / gridDim.x * kSpan; begin < end; begin += kSpan) {
@@ -73,7 +72,7 @@ template <class Vertex> class SpanSources {
   using Code = typename CodeOf<Vertex>::Code;
 
   // By all threads of a block: notes which rows are wanted; returns whether any is.
-  bool note(const auto* indptr, const Span& span, auto&& wanted) {
+  bool note(const Integer auto* indptr, const Span& span, auto&& wanted) {
     span_low_ = span.low, span_begin_ = span.begin;
     const int thread = int(threadIdx.x);
     Code* const codes = codes_of_block();
@@ -130,7 +129,8 @@ template <class Vertex> class SpanSources {
 
 // Calls visit(exists, source, arc) for the arcs of a span, by all threads equally often; `exists` is false
 // where no source is wanted, and behind the end. If no row is wanted, it calls nothing.
-template <class Vertex> void visit_span(const auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
+template <class Vertex>
+void visit_span(const Integer auto* indptr, const Span& span, auto&& wanted, auto&& visit) {
   SpanSources<Vertex> sources;
   if (!sources.note(indptr, span, wanted)) return;
   for (int64_t row = span.begin; row < span.end; row += kSpanThreads) {

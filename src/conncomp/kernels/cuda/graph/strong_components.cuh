@@ -1,7 +1,6 @@
 // Strong components of a directed graph: roots[v] becomes the smallest vertex of v's component. Takes a list
 // of arcs, in two launches whose blocks meet after each step. The default. A sample of arcs (pivot.cuh)
 // chooses:
-//
 // 0. chains.cuh: where almost all vertices have few arcs, but one out, paths and cycles are contracted
 // 1. cuts.cuh: else, where few arcs lead far, the order is cut; a round of extremes.cuh may follow
 // 2. giant_search.cuh: from a vertex with far more arcs than most, two searches find its component
@@ -9,8 +8,8 @@
 // 4. signatures.cuh: signatures widen, by sweeps over arcs or, on long paths, by vertices (widening.cuh)
 // 5. arc_lists.cuh: arcs between components, and within told ones, are dropped; 4 again until none is left
 // Cost: rounds of 4 and 5: the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
-// bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for step 2, Kahn 1962 for
-// 3, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
+// bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for 2, Kahn 1962 for 3,
+// Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"

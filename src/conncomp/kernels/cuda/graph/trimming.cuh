@@ -2,13 +2,10 @@
 // Each vertex awaits as many arcs as lead to it; those that await none are queued. From each a thread takes
 // the arcs away, and what awaits none then goes on in its block's shared memory for some steps, before all
 // blocks meet and share out what they have queued. Levels of the queue lie one behind the other:
-//
 //      0 -> 1 -> 2 -> 4      awaited: 0 1 2 1 1      level 0 of the queue: 0
 //      0 -> 3 -> 2           steps of its block: 0, then 1 and 3, then 2, then 4
-//
 // Thin levels, a barrier for few vertices, end it. Cost: an atomic addition an arc, and one to take it away;
-// a barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon, Hendrickson, Plimpton
-// and Rauchwerger 2005.
+// a barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon et al. 2005.
 #pragma once
 
 #include "cuda/graph/giant_search.cuh"
@@ -56,8 +53,7 @@ template <class Vertex> struct Trimming {
     return level_end;
   }
 
-  // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared for
-  // the next.
+  // Goes on to the queued level, if worthwhile. Of three counters one is added to, one read, one cleared.
   bool end_of_level(int level, GridBarrier& barrier) {
     barrier.wait();
     level_begin = level_end;

@@ -1,7 +1,6 @@
 // An array as tiles of bricks: places of bricks and elements, and what kernels keep in global memory. A block
 // has a tile, a thread a brick. Within a tile, a brick has a number, its thread, and an element has a node,
-// its place in C order, which fits into 16 bits. An element of the array has an index, from the beginning of
-// its item.
+// its place in C order, which fits into 16 bits. An element has an index in its item.
 #pragma once
 
 #include "cuda/grid/brick_values.cuh"

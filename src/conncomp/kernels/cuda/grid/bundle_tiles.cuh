@@ -85,8 +85,7 @@ struct BundleEdge {
 };
 
 // The contacts of an edge with one of a bundle before, one or a few for each pair of runs: two elements in
-// one column, or in neighbouring ones, are a contact in the right one; between beginnings of runs one is
-// enough.
+// one column, or in neighbouring ones, are a contact in the right one; between beginnings one is enough.
 inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
   const uint32_t contacts = own.reached() & other.reached(), going_on = ~(own.starts | other.starts);
   uint32_t after = contacts, path = going_on;

@@ -1,13 +1,10 @@
 // The halo of a brick: the elements before it in other bricks, as bits of few words. Of two neighbours in
 // different bricks exactly one has the other in its halo. It has a part for each axis: the layer one step
 // before along that axis; parts of later axes reach one element further along the earlier ones, on both
-// sides. Neighbours in a part are one bit or one row apart, and gaps keep the parts apart. In two dimensions,
-// bits of a 32-bit word:
-//
+// sides. Neighbours in a part are one bit or one row apart, and gaps keep the parts apart. In two dimensions:
 //          0 |  1  2 ...  8 |  9      part of axis 1: the last row of the brick above, and corners
 //         ---+--------------+---
 //      12..19|   the brick  |         part of axis 0: the last column of the brick to the left
-//
 // In three dimensions word 0 has the part of axis 2 (z = -1, y and x from -1 to 4) in rows of 8 bits; word 1
 // has for each plane z of the brick a row of 16 bits: the part of axis 1 (x from -1 to 4) in bits 0 to 5,
 // that of axis 0 (y from 0 to 3) in bits 8 to 11.

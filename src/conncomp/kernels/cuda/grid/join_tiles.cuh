@@ -369,8 +369,7 @@ template <class Join> struct BricksToJoin {
 };
 
 // The k-th brick of a tile that may have another tile's before it: with two axes the first row and both ends
-// of the others; with three the first plane, and of others the outer rows and both ends of inner ones; else
-// all.
+// of the others; with three the first plane, of others outer rows and both ends of inner ones; else all.
 template <class Tiles> int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;

@@ -1,16 +1,13 @@
 // One Euler step of the equation of Cahn and Hilliard from one array to another, in two or three dimensions,
-// by the scheme of core/cahn_hilliard.h.
-//
-// A thread owns kWidth columns, one load of 16 bytes, and marches along the first axis through `run` layers.
-// Its registers hold the field of a few layers, one of them being loaded ahead, and the potentials of three
-// layers of its columns and one more on either side, so that along a row no thread waits for another. With
-// three axes, the potentials of neighbouring rows come through shared memory; the first and the last row of a
-// block only compute theirs. Cost: the field is read about once from main memory and written once; potentials
-// are computed (kWidth + 2)/kWidth * (run + 2)/run times; noise draws a Philox block per four cells and axis,
-// and one more.
+// by the scheme of core/cahn_hilliard.h. A thread owns kWidth columns, one load of 16 bytes, and marches
+// along the first axis through `run` layers. Its registers hold the field of a few layers, one of them being
+// loaded ahead, and the potentials of three layers of its columns and one more on either side, so that along
+// a row no thread waits for another. With three axes, the potentials of neighbouring rows come through shared
+// memory; the first and the last row of a block only compute theirs. Cost: the field is read about once from
+// main memory and written once; potentials are computed (kWidth + 2)/kWidth * (run + 2)/run times; noise
+// draws a Philox block per four cells and axis, and one more.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/cahn_hilliard.h"
 #include "cuda/core/warp.cuh"
 

@@ -199,10 +199,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   parent = replicas.at_replica(parent, lattice.sites());
   Index flipped = 0;
   if (chosen) {
-    const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(lattice.sites()))),
-                  row = site / lattice.length[kRowAxis], at = site % lattice.length[kRowAxis];
-    const Bits64 start = starts[row * lattice.columns() + at / kWordSites];
-    flipped = find<Concurrent>(parent, Index(site - at % kWordSites + run_of(start, int(at % kWordSites))));
+    const int64_t site = int64_t(below(half(draws(kChosenSite, 0), 0), Bits64(lattice.sites())));
+    const SitePlace place(lattice, site);
+    flipped = find<Concurrent>(parent, Index(site - place.bit + run_of(starts[place.word], place.bit)));
   }
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(lattice, word);

@@ -1,6 +1,5 @@
 // New states and sizes of clusters, for any labelling of any lattice. A label is the smallest site of its
-// cluster in the replica, whose random numbers (core/spins.h) decide. Cost: a label read and a Philox call a
-// site.
+// cluster in the replica, whose random numbers (core/spins.h) decide. Cost: a label and a Philox call a site.
 #pragma once
 
 #include "core/union_find.h"

@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(kSpinThreads) offer_edges(Replicas replicas, D
   const Kind kind(replicas.lattice);
   const Draws draws = replicas.draws();
   const LocalUpdate update{
-      arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()], rule};
+      arcs, edges.bonds.field, edges.logarithm, edges.temperatures[replicas.replica()], GlassRule(rule)};
   spins = replicas.at_replica(spins, Kind::length(replicas.lattice));
   replicas.for_each(together.count,
       [&](int64_t k) { offer_vertex<Concurrent>(kind, update, draws, spins, together.vertices[k]); });

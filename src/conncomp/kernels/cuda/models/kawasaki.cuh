@@ -37,8 +37,8 @@ struct WordsRead {
 
 // Makes sweeps of spins that a replica's blocks have in `words`.
 template <int kind>
-void exchange_sweeps(const ExchangeReplicas& replicas, const auto& words, const uint8_t* acceptance,
-    int64_t first_step, int64_t sweeps, Barrier barrier) {
+void exchange_sweeps(const ExchangeReplicas& replicas, const WritableWords auto& words,
+    const uint8_t* acceptance, int64_t first_step, int64_t sweeps, Barrier barrier) {
   __shared__ uint8_t digits_of_block[kDigits];
   __shared__ int classes[class_count(kind)];
   uint8_t* const digits = digits_of_block;

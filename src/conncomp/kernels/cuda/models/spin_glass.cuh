@@ -3,7 +3,6 @@
 // most of them cached.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/spin_glass.h"
 #include "cuda/core/warp.cuh"
 
@@ -78,7 +77,7 @@ __global__ void __launch_bounds__(kGlassThreads)
   const GlassWords at = launch.words(words, negatives, bonds);
   Bits64* const spins = words + launch.group() * at.sites;
   launch.for_each_site<axes>([&](const auto& place) {
-    const GlassUpdate<axes, whole, Bits64> update(place, at, rule);
+    const GlassUpdate<axes, whole, Bits64> update(place, at, GlassRule(rule));
     spins[place.site] = update.spins(decide(draws, place.site, 0, update.chances, digits, {0, bits})) & bits;
   });
 }

@@ -1,15 +1,12 @@
 // Many Swendsen-Wang updates of spins as bits in one launch, of lattices so small that launches would take
 // most of the time. `parts` blocks share a replica, each with a box of its sites, and wait for each other
 // within the launch: by hardware, if they are a cluster. A warp takes 32 sites of a row at a time, a segment.
-//
 //    draw      the bonds of the box, a thread 64 bonds of one axis (core/spins.h)
 //    label     clusters within the box, in shared memory: runs of a row by bits, then unions between rows
 //    publish   each site's root in its box, and join clusters by bonds between boxes, if there are several
 //    flip      sites by the random numbers of their roots
-//
 // Places, of a segment and a lane, have the order of the sites, so that a cluster's smallest place is its
-// smallest site. Cost: some 200 instructions a site and three axes, and a microsecond of dependent loads a
-// stage. Source: ours.
+// smallest site. Cost: some 200 instructions a site and three axes, and a microsecond of loads a stage.
 #pragma once
 
 #include "core/union_find.h"
@@ -124,8 +121,7 @@ struct BondWord {
 // How many places a segment has: one is spare, as threads, too, are to be in different banks.
 constexpr int kPlaces = kWarp + 1;
 
-// Who takes a segment: a warp, which suits small boxes, or a thread, one bit after the other, which does
-// less.
+// Who takes a segment: a warp, which suits small boxes, or a thread, bit by bit, which does less.
 template <bool by_warp> struct TeamOf {
   static constexpr bool kIsWarp = by_warp;
 

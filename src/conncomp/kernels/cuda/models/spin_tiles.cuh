@@ -1,13 +1,10 @@
 // A Swendsen-Wang update of spins as bits by tiles of rows, of lattices too large for one block. Tiles have
-// 2^k sites along each axis; beyond the lattice they have no bonds.
-//
-//    label_rows   labels clusters in a tile, in shared memory (row_labels.cuh); keeps for each site its
-//                 cluster's smallest place, two bytes; marks roots of clusters that reach other tiles
-//    join_rows    unites marked roots by bonds that leave a tile
-//    flip_rows    draws new states of roots, by coins if q = 2, then of sites
-//
-// Bytes a site: bonds a bit for each axis read, and coins; labels two, written and read; forest entries four,
-// at marked roots only. Source: ours.
+// 2^k sites along each axis; beyond the lattice they have no bonds. label_rows labels clusters in a tile, in
+// shared memory (row_labels.cuh), keeps for each site its cluster's smallest place, two bytes, and marks
+// roots of clusters that reach other tiles; join_rows unites marked roots by bonds that leave a tile;
+// flip_rows draws new states of roots, by coins if q = 2, then of sites. Bytes a site: bonds a bit for each
+// axis read, and coins; labels two, written and read; forest entries four, at marked roots only. Source:
+// ours.
 #pragma once
 
 #include "cuda/models/row_labels.cuh"

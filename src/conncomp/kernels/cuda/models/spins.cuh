@@ -3,7 +3,6 @@
 // a word of 32 bonds; spins are read once for each axis and once more, bonds written once.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/metropolis.h"
 #include "cuda/core/warp.cuh"
 
@@ -87,14 +86,8 @@ template <class Word> void set_state(Word* words, int64_t stride, int planes, in
   for (int k = 0; k < planes; ++k)
     if (state >> k & 1) words[k * stride] |= sites;
 }
-// Which of a word's bits have the digits of a state.
-inline Bits64 in_state(
-    const Lattice& lattice, const Bits64* spins, int64_t word, int state, Bits64 bits = ~Bits64(0)) {
-  for (int k = 0; k < lattice.planes; ++k) {
-    const Bits64 digits = spins[k * lattice.words() + word];
-    bits &= state >> k & 1 ? digits : ~digits;
-  }
-  return bits;
+inline Bits64 in_state(const Lattice& lattice, const Bits64* spins, int64_t word, int state) {
+  return bits_in_state(spins + word, lattice.words(), lattice.planes, state);
 }
 
 template <int = 0>
@@ -118,7 +111,7 @@ inline void add_states(const Replicas& replicas, const Bits64* spins, const Reco
   for (int state = 0; state < lattice.states; ++state) {
     int64_t count = 0;
     replicas.for_each_word([&](int64_t word) {
-      count += __popcll(in_state(lattice, spins, word, state, lattice.sites_of(word % lattice.columns())));
+      count += __popcll(in_state(lattice, spins, word, state) & lattice.sites_of(word % lattice.columns()));
     });
     records.add_block(replicas.replica(), kCounts + state, count);
   }
@@ -218,10 +211,7 @@ __global__ void __launch_bounds__(kSpinThreads) update_class(
   acceptance = replicas.at_replica(acceptance, 2 * replicas.axes + 1);
   spins = replicas.at_replica(spins, replicas.words_of_states());
   const auto state_at = [&](const SpinAt& at) {
-    int state = 0;
-    for (int k = 0; k < lattice.planes; ++k)
-      state |= int(Concurrent::load(spins + k * words + at.word) >> at.bit & 1) << k;
-    return state;
+    return state_of<Concurrent>(spins + at.word, words, lattice.planes, at.bit);
   };
   replicas.for_each_word([&](int64_t word) {
     const WordPlace place = place_of(lattice, word);

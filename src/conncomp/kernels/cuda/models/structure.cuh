@@ -45,8 +45,7 @@ inline int32_t common_label(const int32_t* label, int64_t sites) {
   return int32_t(over_lanes(int64_t(count) << 32 | own, larger<int64_t>));
 }
 
-// Adds a wave of each site to two numbers at its label; those of the largest cluster are first added up in
-// blocks.
+// Adds a wave of each site to two numbers at its label; blocks first add up those of the largest cluster.
 template <class Kind>
 __global__ void __launch_bounds__(kSpinThreads)
     add_cluster_waves(Replicas replicas, Waves waves, int32_t wave,
@@ -73,10 +72,9 @@ __global__ void __launch_bounds__(kSpinThreads)
       sine_of_common += sine;
       root = -1;
     }
-    const auto sum = [](int64_t a, int64_t b) { return a + b; };
     const Stretch stretch = stretch_of(root);
-    cosine = over_stretch(cosine, stretch.length, sum);
-    sine = over_stretch(sine, stretch.length, sum);
+    cosine = over_stretch(cosine, stretch.length, plus<int64_t>);
+    sine = over_stretch(sine, stretch.length, plus<int64_t>);
     if (!stretch.first || root < 0) return;
     Concurrent::fetch_add(sums + 2 * int64_t(root), cosine);
     Concurrent::fetch_add(sums + 2 * int64_t(root) + 1, sine);

@@ -11,7 +11,7 @@
 
 namespace conncomp {
 
-constexpr int kLanesOfWord = 16, kSitesOfLane = kWordSites / kLanesOfWord, kColumnAxis = kRowAxis - 1;
+constexpr int kLanesOfWord = 16, kSitesOfLane = kWordSites / kLanesOfWord;
 
 // What half a warp works on: a column of words. Sites of a replica are fewer than 2^31.
 struct ColumnOfWords {
@@ -67,8 +67,7 @@ struct ColumnOfWords {
     const int32_t next = x + bit(k) + 1;
     return next < length ? next : lattice.closes(kRowAxis) ? 0 : -1;
   }
-  // The next sites' values: from the lane beside, or make(place in the row) at the end of a word. All lanes
-  // call.
+  // The next sites' values: from the lane beside, or make(place) at the end of a word. All lanes call.
   template <class T>
   void take_next(const T (&own)[kSitesOfLane], T (&next)[kSitesOfLane], T nothing, auto&& make) const {
     const int beside = (lane() & ~(kLanesOfWord - 1)) | ((lane() + 1) & (kLanesOfWord - 1));
@@ -326,7 +325,7 @@ __global__ void __launch_bounds__(kSpinThreads) add_projections(Replicas replica
     const Index root = exists ? label[site] : Index(-1);
     const int64_t p = exists ? Kind::projection(mirror, spins[site]) : 0;
     const Stretch stretch = stretch_of(root);
-    const int64_t sum = over_stretch(p, stretch.length, [](int64_t a, int64_t b) { return a + b; });
+    const int64_t sum = over_stretch(p, stretch.length, plus<int64_t>);
     if (stretch.first && root >= 0) Concurrent::fetch_add(sums + root, sum);
   });
 }

@@ -2,13 +2,10 @@
 // most of the time. `parts` blocks share a replica, each with a chunk of consecutive sites, a thread a site,
 // and wait for each other after each of: publishing each site's root in its chunk, whose clusters it has
 // labelled in shared memory; joining clusters by bonds that leave a chunk; reflecting sites by the coins of
-// their roots.
-//
-// Chains of parents take the time: so runs, by votes of a warp, are joined without a union, and of bonds
-// between two runs the first is followed. Sizes and projections of clusters are summed at roots of chunks,
-// then of all, and recorded with the next update or at the end. Cost: three microseconds for barriers, as
-// many for dependent loads; some 250 instructions a site and two axes. Source: ours; random numbers:
-// core/vector_spins.h.
+// their roots. Chains of parents take the time: so runs, by votes of a warp, are joined without a union, and
+// of bonds between two runs the first is followed. Sizes and projections of clusters are summed at roots of
+// chunks, then of all, and recorded with the next update or at the end. Cost: three microseconds for
+// barriers, as many for dependent loads; some 250 instructions a site and two axes. Source: ours.
 #pragma once
 
 #include "cuda/core/barrier.cuh"

@@ -6,7 +6,7 @@
 // (soman_lower, soman_finish). Hook: kRoots stores to roots. kParents, Soman's, stores to any parent and ends
 // only with jumps. kEnds, Wang's, stores to the parent and the end below it: without jumps parents may form
 // circles (soman_check), and edges between trees may be marked, as a store may replace a tree's only link
-// (soman_send_back). Of several stores any wins, or (kOutermost) the outermost. An edge that stores is not
+// (soman_send_back). Of several stores any wins, or (kOutermost) the outermost; an edge that stores is not
 // marked in that sweep, so it joins its ends in the next. There are no cycles: roots get smaller parents in a
 // sweep, or all larger ones; by kEnds only if trees are flat. Cost: a sweep reads a byte per edge, ends and
 // parents of unmarked ones, and all vertices. Source: Wang 2013, "An Implementation of Connected Component

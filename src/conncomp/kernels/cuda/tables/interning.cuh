@@ -3,14 +3,11 @@
 // where each comes first, list_firsts writes that for numbering.cuh, number_ids gives places their numbers;
 // fill_table makes a table anew. A slot has the scrambled id and a word, its number or, from kUnknown on, its
 // first place in the batch. If 4 has number 0 and 3 has number 1:
-//
 //   ids of the batch      7   9   9   4   7   3
 //   words of their slots  +0  +1  +1  0   +0  1          after take_slots; + stands for kUnknown
 //   found                 +a  +b  +b  0   +a  1          + and the slot, or the number that is known
 //   list_firsts           0   1   1  -1   0  -1          7 and 9 are new, and first at 0 and 1
-//   numbering             1   2   2   0   1   0
-//   number_ids            2   3   3   0   2   1
-//
+//   numbering, number_ids 1 2 2 0 1 0, then 2 3 3 0 2 1
 // The smallest place wins in any order of threads. A bijection with a word drawn for each table scrambles
 // ids, so nobody can choose ids of one slot. Key 0 marks free slots; its one id finds no room, and the next
 // table has another word. Cost: a random access per place, three for new ids.

@@ -1,7 +1,6 @@
 // Metropolis: class by class (core/metropolis.h), so that threads update rows of their own.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/metropolis.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/numbering.h"
@@ -349,19 +348,14 @@ class Metropolis {
         }
       }
     }
-    const auto state_of = [&](const Bits64* digits_of, int p) {
-      int state = 0;
-      for (int k = 0; k < lattice_.planes; ++k) state |= int(digits_of[k] >> p & 1) << k;
-      return state;
-    };
     Bits64 flips[kMostPlanes] = {};
     int drawn = 0;
     for_each_bit(sites, [&](int p) {
-      const int old_state = state_of(spin, p),
+      const int old_state = state_of(spin, 1, lattice_.planes, p),
                 new_state = ClusterDraw{choice[drawn], 0}.another_state(lattice_.states, old_state);
       int lost = 0;
       for (int i = 0; i < sides; ++i) {
-        const int state = state_of(beside[i], p);
+        const int state = state_of(beside[i], 1, lattice_.planes, p);
         lost += int(present[i] >> p & 1) * (int(state == old_state) - int(state == new_state));
       }
       if (chance[drawn] < accepted[std::max(lost, 0)])

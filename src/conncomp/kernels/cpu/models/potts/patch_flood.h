@@ -8,15 +8,12 @@
 #include <iterator>
 
 #include "cpu/core/many_words.h"
-#include "cpu/models/potts/cells.h"
 #include "cpu/models/potts/flood.h"
 
 namespace conncomp {
 
 // The active bonds of an update: drawn when a patch is first touched, and kept. A patch has the words of 8 or
 // 16 consecutive rows along the last axis but one. Memory: (4 + axes) words a row of a patch.
-
-constexpr int kColumnAxis = kRowAxis - 1;
 
 // Rows of a patch where rows are few, and else: those of two registers, which work at the same time.
 constexpr int kFewPatchRows = 8, kMostPatchRows = std::max(8, 2 * ManyWords<8>::kOfPart);
