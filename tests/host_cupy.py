@@ -1,7 +1,7 @@
 """The host executor with the stand-in for CuPy as its array library, for calls on arrays there."""
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 import conncomp.components  # whose modules are to work on it
 import stand_in
+from conncomp import _array_storage
 from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import AVAILABLE, HostGpu
@@ -46,8 +47,10 @@ def place_on_host(monkeypatch, arrays, users):
     `arrays` is the module `conncomp._arrays`.
     """
     cupy = CuPy()
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
-    monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
+    runtime = SimpleNamespace(getDevice=lambda: 0)
+    cupy.cuda = SimpleNamespace(runtime=runtime, Device=lambda number: nullcontext())
+    for module in (arrays, _array_storage):
+        monkeypatch.setattr(module, "import_cupy", lambda: cupy)
     place_on(monkeypatch, HostCuPyGpu(cupy), users)
     return cupy
 

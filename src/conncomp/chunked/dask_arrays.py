@@ -25,7 +25,8 @@ from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
-from conncomp._arrays import choose_device, new_array, on_gpu
+from conncomp._array_storage import new_array
+from conncomp._arrays import choose_device, on_gpu
 from conncomp._memory import total_memory
 from conncomp.chunked.dask_graph import TaskGraph
 from conncomp.chunked.layout import Index, Layout

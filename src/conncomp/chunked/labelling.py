@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.layout import Index
 from conncomp.chunked.rules import Rules, question_of_chunk
 from conncomp.grid.array import read

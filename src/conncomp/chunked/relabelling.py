@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import check_holds
-from conncomp._arrays import new_array
+from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp.chunked.labelling import (
     ChunkLabels,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arrays import as_label_type
+from conncomp._label_output import as_label_type
 from conncomp.chunked.layout import Layout
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import describe_values

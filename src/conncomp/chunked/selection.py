@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp.chunked.labelling import (
     ChunkLabels,
     Report,

@@ -6,7 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from conncomp._arrays import as_cupy, as_numpy, move_from_gpu, on_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import as_cupy, as_numpy, on_gpu
 from conncomp._optional import optional
 
 

@@ -21,15 +21,13 @@ from conncomp._arguments import (
     check_dimensions,
     shown,
 )
+from conncomp._array_storage import contiguous, converted, extremes
 from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
     check_gpu,
     check_kind,
-    contiguous,
-    converted,
-    extremes,
     in_library,
     library_of,
     on_gpu,

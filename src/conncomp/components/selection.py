@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_count, as_integer, named_elsewhere, shown
-from conncomp._arrays import contiguous, new_array
+from conncomp._array_storage import contiguous, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_dimensions
-from conncomp._arrays import few_on_host, new_array
+from conncomp._array_storage import few_on_host, new_array
 from conncomp._containers import spacing_of
 from conncomp._core import native
 from conncomp.components._labels import (

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
 from conncomp.graph.graph import Graph
@@ -172,7 +172,7 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
         if there:
             array = array.astype(dtype, order="C", copy=False)
         else:
-            array = _arrays.contiguous(array, dtype)
+            array = _array_storage.contiguous(array, dtype)
         sign = 1 << (8 * dtype.itemsize - 1)
         order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[letter]
         return WeightBits(array.view(f"u{dtype.itemsize}"), order)
@@ -181,7 +181,7 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
 def _refuse_nan(weights: Any) -> None:
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
-    step = len(weights) if on_device else _arrays.PIECE_HERE
+    step = len(weights) if on_device else _array_storage.PIECE_HERE
     for begin in range(0, len(weights), max(step, 1)):
         missing = xp.isnan(weights[begin : begin + step])
         if missing.any():
@@ -198,10 +198,10 @@ def _find(
     with placed.stream():
         gpu = current_gpu()
         if placed is not graph and weights is not None:
-            weights = weights._replace(bits=_arrays.move_to_gpu(gpu.xp, weights.bits))
+            weights = weights._replace(bits=_array_storage.move_to_gpu(gpu.xp, weights.bits))
         arcs = recorded_forest(gpu, placed, weights, workspace)
         if placed is not graph:
-            arcs = _arrays.move_from_gpu(arcs)
+            arcs = _array_storage.move_from_gpu(arcs)
         return cast(Arcs, _arrays.in_library(arcs, graph.library))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays, _label_output
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, as_integer, check_choice, shown
 from conncomp._core import native
 from conncomp.graph.inputs import parts
@@ -110,7 +110,7 @@ class IncrementalComponents:
     def __reduce__(self) -> tuple[Any, ...]:
         roots = self.labels("roots", dtype=self.dtype)
         if self.device == "cuda":
-            roots = _arrays.move_from_gpu(_arrays.as_cupy(roots))
+            roots = _array_storage.move_from_gpu(_arrays.as_cupy(roots))
         return _with_roots, (self.device, self.dtype, _arrays.as_numpy(roots, "roots"))
 
     @property
@@ -311,7 +311,7 @@ class _Kept:
         with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
             given = self.parent.shape, max(len(self.parent) - 1, 0), dtype, out, ()
             # The CPU kernel follows what it has written there, unchecked.
-            output = _arrays.Output(*given, private=self.device == "cpu", xp=xp)
+            output = _label_output.Output(*given, private=self.device == "cpu", xp=xp)
             self.write(output.labels, consecutive)
             self.raise_refusal(consecutive)
             return output.finish(self.library)
@@ -347,7 +347,7 @@ class _InMemory(_Kept):
     device: Literal["cpu"] = "cpu"
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
-        self.parent, self.library = _arrays.new_array(np, (vertices,), index), "numpy"
+        self.parent, self.library = _array_storage.new_array(np, (vertices,), index), "numpy"
         native.start_growing(self.parent)
         self.components = np.full(1, vertices, COUNT)
 
@@ -456,6 +456,6 @@ def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> Incre
     edges = np.arange(len(roots), dtype=roots.dtype), roots
     if device == "cuda":
         xp = current_gpu().xp
-        edges = _arrays.move_to_gpu(xp, edges[0]), _arrays.move_to_gpu(xp, edges[1])
+        edges = _array_storage.move_to_gpu(xp, edges[0]), _array_storage.move_to_gpu(xp, edges[1])
     components.add_edges(*edges, wait=True)
     return components

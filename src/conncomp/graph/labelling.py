@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays, _label_output
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._containers import is_of
@@ -203,11 +203,11 @@ def connected_components(
     largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
     # CPU kernels follow what they have written there, unchecked.
     inputs = (*graph.arrays, *_arrays_of(csgraph))
-    output = _arrays.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
+    output = _label_output.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         moved = graph.to("cuda"), chosen, choices, numbering, output.labels.dtype
         count, placed = _label_on_gpu(*moved, None, workspace)
-        _arrays.move_from_gpu(placed, output.labels)
+        _array_storage.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
         count = int(native.topological_of_csr(*graph.rows(), output.labels))
@@ -235,7 +235,7 @@ def _label_on_gpu(
         # `out`; other algorithms check what they read back from it.
         private = algorithm.waits(options) or numbering == "topological"
         given = (graph.num_vertices,), max(graph.num_vertices - 1, 0), dtype, out, graph.arrays
-        output = _arrays.Output(*given, private=private, xp=gpu.xp)
+        output = _label_output.Output(*given, private=private, xp=gpu.xp)
         task = Task(gpu, output.labels, workspace, consecutive)
         if kind is not None:
             count = fill_and_record(kind, graph, algorithm, task)
@@ -254,9 +254,9 @@ def _label_on_gpu(
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
     """Renumber components so that arcs never lead to larger numbers, in main memory."""
     numbers = np.empty(count, labels.dtype)
-    rows = map(_arrays.move_from_gpu, condense(xp, graph, labels, count))
+    rows = map(_array_storage.move_from_gpu, condense(xp, graph, labels, count))
     native.topological_of_csr(*rows, numbers)
-    labels[:] = _arrays.move_to_gpu(xp, numbers)[labels]
+    labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 
 def is_graph_on_gpu(graph: Any) -> bool:

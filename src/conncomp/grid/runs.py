@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._algorithms import Task
-from conncomp._arrays import new_array
+from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp.grid.array import Array
 from conncomp.kernels import seconds_left

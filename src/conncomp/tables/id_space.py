@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import move_to_gpu, new_array, on_host
+from conncomp._array_storage import move_to_gpu, new_array, on_host
 from conncomp._core import native
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp.chunked.layout import Index
 from conncomp.chunked.measures.measuring import Labelling
 from conncomp.chunked.numbering import summed_by_key

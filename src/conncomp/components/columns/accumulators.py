@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import INT32_MAX
-from conncomp._arrays import host_copy, new_array, on_host, placed
+from conncomp._array_storage import host_copy, new_array, on_host, placed
 from conncomp._core import native
 from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents, measure_solids

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arrays import new_array, on_gpu, placed
+from conncomp._array_storage import new_array, placed
+from conncomp._arrays import on_gpu
 from conncomp._core import native
 from conncomp._cuda_arrays import CuPyArrays, cuda_library_of
 from conncomp.components._labels import (
