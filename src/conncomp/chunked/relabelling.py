@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp._arguments import check_holds
 from conncomp._array_storage import new_array
@@ -31,21 +32,21 @@ PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copie
 def relabel(
     rules: Rules,
     start: Index,
-    values: Any,
+    values: NDArray[Any],
     report: Report,
     final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
     numbers: ByRoot | None,
-    out: Any = None,
-) -> Any:
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any] | Placed:
     """Do the third stage of a chunk, in a new array or in `out`.
 
     Labels are roots, or else numbers: `before` says how many roots are before the segments of the
     chunk, and `numbers` are those of roots in other chunks. Runs that the report kept are not
     written to `out` yet, but later with those beside them.
     """
-    runs: Any = report.runs or chunk_runs(rules, values)
-    labelled = label_chunk(rules, values) if runs is None else runs
+    runs = report.runs or chunk_runs(rules, values)
+    labelled: Any = label_chunk(rules, values) if runs is None else runs
     dtype = rules.label_type
     of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
     if runs is not None:
@@ -65,19 +66,24 @@ def numbers_of_labels(
     final: FinalRoots | RootTable,
     before: Indices | None,
     numbers: ByRoot | None,
-) -> Any:
+) -> NDArray[Any]:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
     if isinstance(final, FinalRoots) and before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
-    roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
+    roots: NDArray[Any] = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
     of_report = look_up(final, report.roots) if isinstance(final, RootTable) else final.roots
     roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 
 
-def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None) -> Any:
+def relabel_chunk(
+    labels: NDArray[Any],
+    table: NDArray[Any],
+    dtype: np.dtype[Any],
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
@@ -87,7 +93,8 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if not isinstance(labels, np.ndarray):
-        return current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
+        on_gpu: NDArray[Any] = current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
+        return on_gpu
     if out is None:
         out = new_array(np, labels.shape, filled)
     if out.dtype == filled and out.flags.c_contiguous:
@@ -104,8 +111,12 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
 
 
 def relabel_runs(
-    runs: KeptRuns, table: Indices, dtype: np.dtype[Any], out: Any = None, late: bool = False
-) -> Any:
+    runs: KeptRuns,
+    table: Indices,
+    dtype: np.dtype[Any],
+    out: NDArray[Any] | None = None,
+    late: bool = False,
+) -> NDArray[Any] | Placed:
     """Relabel runs; if late, leave `out` to `write_together` where it can."""
     largest = int(table.max())
     check_holds(dtype, largest)

@@ -38,6 +38,7 @@ from conncomp.components.selection import largest_components, remove_small_compo
 from conncomp.components.sizes import component_sizes
 
 DIGITS = 19  # that a size has at most
+Mask = NDArray[np.bool_]
 
 
 class Selection(NamedTuple):
@@ -46,6 +47,14 @@ class Selection(NamedTuple):
     least: int  # elements that a component has
     largest: int | None  # how many components of each item
     listed: int = 0  # by a summary of the sizes of all, which there is none of if that is 0
+
+
+class Chosen(NamedTuple):
+    """The components that stay, as a chunk is told of them."""
+
+    selection: Selection
+    best: ByRoot | None  # the largest of each item, if only so many are kept
+    totals: ByRoot  # sizes of whole components of which the chunk has parts on faces
 
 
 class SizeSummary(NamedTuple):
@@ -73,7 +82,7 @@ class Selected(NamedTuple):
 
 
 def label_and_count(
-    rules: Rules, start: Index, sides: int, selection: Selection, values: Any
+    rules: Rules, start: Index, sides: int, selection: Selection, values: NDArray[Any]
 ) -> Report:
     """Do the first stage of a chunk, whose report has the sizes of components, too."""
     labelled = label_chunk(rules, values)
@@ -113,8 +122,8 @@ def largest_of(rules: Rules, selection: Selection, *parts: ByRoot) -> ByRoot:
 
 def choose_all(
     call: Call, tree: Tree, rules: Rules, selection: Selection, reports: OfChunks, final: OfChunks
-) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk of a block what `relabel_selected` takes at its end."""
+) -> OfChunks:
+    """Return the `Chosen` for each chunk of a block."""
     sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in final}
     totals = tree.total(sizes)
     best = None
@@ -126,7 +135,8 @@ def choose_all(
         ]
         largest = partial(largest_of, rules, selection)
         best = merged(call, "best", tree.block, parts, largest, GROUP)
-    return {index: (selection, best, total) for index, total in totals.items()}
+    choose = partial(call, "chosen")
+    return {index: choose(index, Chosen, selection, best, each) for index, each in totals.items()}
 
 
 def sizes_on_faces(report: Report) -> ByRoot:
@@ -148,14 +158,14 @@ def candidates(
 def relabel_selected(
     rules: Rules,
     start: Index,
-    values: Any,
+    values: NDArray[Any],
     report: Report,
     final: FinalRoots,
     before: Indices | None,
     numbers: ByRoot | None,
-    *chosen: Any,
+    chosen: Chosen,
 ) -> Selected:
-    """Do the third stage, in which labels that `choose_all` has not chosen become background."""
+    """Do the third stage, in which labels of components that are not chosen become background."""
     selection, best, totals = chosen
     labelled = label_chunk(rules, values)
     of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
@@ -205,7 +215,7 @@ def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Se
 
 
 def summary_of(
-    sizes: Indices, items: Indices, labels: Indices, listed: int, among: Any = slice(None)
+    sizes: Indices, items: Indices, labels: Indices, listed: int, among: Mask | slice = slice(None)
 ) -> SizeSummary:
     """Return a summary of components of sizes above 0, listing the largest `among` them."""
     digits = np.searchsorted(10 ** np.arange(DIGITS, dtype=np.int64), sizes, side="right") - 1
