@@ -20,6 +20,7 @@ import dask
 import dask.array
 import numpy as np
 from dask._task_spec import Task, TaskRef
+from dask.array import Array
 from dask.base import compute_as_if_collection, get_scheduler, tokenize
 from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
@@ -37,6 +38,7 @@ from conncomp.chunked.stages import Result, label_all, labels_of
 from conncomp.chunked.tree import Deferred, Function, OfChunks
 from conncomp.chunked.union import link
 from conncomp.grid.runs import Placed, write_together
+from conncomp.kernels.cuda.launcher import DType
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
@@ -61,9 +63,9 @@ def label_bonds(bonds: object, **arguments: Any) -> Any:
     return _label(array, *_resolved(rules_of_bonds, "bonds", array, arguments))
 
 
-def dask_array(name: str, given: object) -> dask.array.Array:
+def dask_array(name: str, given: object) -> Array:
     """Return a Dask array none of whose chunks is empty, unless all of it is."""
-    if not isinstance(given, dask.array.Array):
+    if not isinstance(given, Array):
         raise TypeError(
             f"{name} is a {type(given).__name__} of Dask; make an array of it first, for example "
             "by .to_dask_array(lengths=True)"
@@ -81,7 +83,7 @@ def dask_array(name: str, given: object) -> dask.array.Array:
 def _resolved(
     resolve: Callable[..., tuple[Layout, Rules]],
     name: str,
-    array: dask.array.Array,
+    array: Array,
     arguments: dict[str, Any],
 ) -> tuple[Layout, Rules]:
     """Resolve arguments, and refuse those for arrays in memory."""
@@ -107,7 +109,7 @@ _OF_ARRAYS = {
 }
 
 
-def _label(array: dask.array.Array, layout: Layout, rules: Rules) -> Any:
+def _label(array: Array, layout: Layout, rules: Rules) -> Any:
     question = rules.question
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
     batch = question.batch_axes
@@ -125,7 +127,7 @@ def _label(array: dask.array.Array, layout: Layout, rules: Rules) -> Any:
     return (labels, _counts(graph, labels, result.counts, batch)) if question.counted else labels
 
 
-class LabelArray(dask.array.Array):  # type: ignore[misc]
+class LabelArray(Array):  # type: ignore[misc]
     """A Dask array of labels, computed in memory by its `writing`; what is made of it is Dask's."""
 
     __slots__ = ("writing",)
@@ -138,25 +140,25 @@ class LabelArray(dask.array.Array):  # type: ignore[misc]
         labels = new_array(np, self.shape, self.dtype)
         options.pop("traverse", None)
         options.pop("optimize_graph", None)
-        placed = compute_as_if_collection(dask.array.Array, *writing(labels), **options)
+        placed = compute_as_if_collection(Array, *writing(labels), **options)
         write_together([part for part in placed if part is not None])
         return labels
 
 
 def _in_this_process(options: dict[str, Any]) -> bool:
     """Whether the scheduler, by options or by settings of Dask, calls tasks in this process."""
-    chosen = get_scheduler(scheduler=options.get("scheduler"), cls=dask.array.Array)
+    chosen = get_scheduler(scheduler=options.get("scheduler"), cls=Array)
     return chosen in (dask.threaded.get, dask.local.get_sync)
 
 
 @dataclass(frozen=True)
 class _Labelling:
-    array: dask.array.Array
+    array: Array
     layout: Layout
     rules: Rules
 
     @cached_property
-    def sources(self) -> list[dask.array.Array]:
+    def sources(self) -> list[Array]:
         """The array, and if its values are not kept, the same to be computed once more."""
         kept = not self.layout.crossed or self.array.nbytes * SHARE <= (total_memory() or math.inf)
         return [self.array] if kept else [self.array, clone(self.array)]
@@ -210,19 +212,17 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def meta_of(array: dask.array.Array, ndim: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def meta_of(array: Array, ndim: int, dtype: DType) -> NDArray[Any]:
     """Return an empty array of the library that chunks of labels are of."""
     meta = array._meta if on_gpu(array._meta) else np.zeros(())
     return meta.reshape(-1)[:0].astype(dtype).reshape((0,) * ndim)
 
 
-def _counts(
-    graph: TaskGraph, labels: dask.array.Array, counts: OfChunks, batch: int
-) -> dask.array.Array:
+def _counts(graph: TaskGraph, labels: Array, counts: OfChunks, batch: int) -> Array:
     name, tasks = graph.names["num"], {}
     for block, of_items in counts.items():
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))
         tasks[name, *block] = Task((name, *block), np.reshape, of_items, shape)
     high = HighLevelGraph.from_collections(name, tasks, dependencies=[labels])
     meta = np.zeros((0,) * batch, np.int64)
-    return dask.array.Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)
+    return Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)

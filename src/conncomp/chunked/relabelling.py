@@ -24,21 +24,22 @@ from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, numbers_of_c
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import RootTable, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.launcher import DType, current_gpu
 
+Labels = NDArray[Any]  # or values, of NumPy or CuPy
 PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copied to their place
 
 
 def relabel(
     rules: Rules,
     start: Index,
-    values: NDArray[Any],
+    values: Labels,
     report: Report,
     final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
     numbers: ByRoot | None,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any] | Placed:
+    out: Labels | None = None,
+) -> Labels | Placed:
     """Do the third stage of a chunk, in a new array or in `out`.
 
     Labels are roots, or else numbers: `before` says how many roots are before the segments of the
@@ -66,24 +67,19 @@ def numbers_of_labels(
     final: FinalRoots | RootTable,
     before: Indices | None,
     numbers: ByRoot | None,
-) -> NDArray[Any]:
+) -> Labels:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
     if isinstance(final, FinalRoots) and before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
-    roots: NDArray[Any] = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
+    roots: Labels = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
     of_report = look_up(final, report.roots) if isinstance(final, RootTable) else final.roots
     roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 
 
-def relabel_chunk(
-    labels: NDArray[Any],
-    table: NDArray[Any],
-    dtype: np.dtype[Any],
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+def relabel_chunk(labels: Labels, table: Labels, dtype: DType, out: Labels | None = None) -> Labels:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
@@ -93,7 +89,7 @@ def relabel_chunk(
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if not isinstance(labels, np.ndarray):
-        on_gpu: NDArray[Any] = current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
+        on_gpu: Labels = current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
         return on_gpu
     if out is None:
         out = new_array(np, labels.shape, filled)
@@ -111,12 +107,8 @@ def relabel_chunk(
 
 
 def relabel_runs(
-    runs: KeptRuns,
-    table: Indices,
-    dtype: np.dtype[Any],
-    out: NDArray[Any] | None = None,
-    late: bool = False,
-) -> NDArray[Any] | Placed:
+    runs: KeptRuns, table: Indices, dtype: DType, out: Labels | None = None, late: bool = False
+) -> Labels | Placed:
     """Relabel runs; if late, leave `out` to `write_together` where it can."""
     largest = int(table.max())
     check_holds(dtype, largest)

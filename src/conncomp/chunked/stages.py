@@ -14,6 +14,7 @@ functions; names are for people.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -91,22 +92,10 @@ def label_all(
         chosen = choose_all(call, tree, rules, selection, reports, final) if selection else {}
         last: Any = relabel_selected if selection else relabel
         for index, of_chunk in final.items():
-            start, value, report = starts[index], (again_of or values)[index], reports[index]
-            ahead = before[index] if question.consecutive else None
+            value, ahead = (again_of or values)[index], before[index] if numbers else None
+            finish = partial(call, name, index, last, rules, starts[index], value, reports[index])
             more = [chosen[index]] if selection else []
-            result.labels[index] = call(
-                name,
-                index,
-                last,
-                rules,
-                start,
-                value,
-                report,
-                of_chunk,
-                ahead,
-                numbers.get(index),
-                *more,
-            )
+            result.labels[index] = finish(of_chunk, ahead, numbers.get(index), *more)
     return result
 
 

@@ -10,14 +10,23 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.numbering import (
+    ByRoot,
+    exchange_numbers,
+    exchange_sizes,
+    first_numbers,
+    fold_counts,
+    gathered_numbers,
+    summed_sizes,
+)
 from conncomp.chunked.union import RootTable, Union, levels_of, tables_below, unite
 
 Function = Callable[..., Any]
 Deferred = Any  # a result of a call of an engine, or what stands for it in later calls
 OfChunks = Mapping[Index, Deferred]  # of each chunk, by its index
 OfLevel = dict[Index, Deferred]  # of each region or union of a level, by its index in the tree
+OfLevels = list[OfLevel]  # the lowest first
 
 
 class Call(Protocol):
@@ -86,18 +95,15 @@ class Tree:
 
     def total(self, sizes: OfChunks) -> dict[Index, Entry]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
-        exchange = numbering.exchange_sizes
-        return self._down("whole", exchange, self._unions, self._tables, sums)[1]
+        sums = self._up("sum", summed_sizes, self._unions, self._by_region(sizes))
+        return self._down("whole", exchange_sizes, self._unions, self._tables, sums)[1]
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
 
-    def _up(
-        self, name: str, function: Function, unions: list[OfLevel], below: OfLevel
-    ) -> list[OfLevel]:
+    def _up(self, name: str, function: Function, unions: OfLevels, below: OfLevel) -> OfLevels:
         """Return, by level, a function's results for each union and the results of its members."""
         made = []
         for height, known in enumerate(unions):
@@ -113,15 +119,15 @@ class Tree:
         self,
         name: str,
         function: Function,
-        *of_unions: list[OfLevel],
-        of_members: list[OfLevel] | None = None,
-    ) -> tuple[list[OfLevel], dict[Index, Entry]]:
+        *of_unions: OfLevels,
+        of_members: OfLevels | None = None,
+    ) -> tuple[OfLevels, dict[Index, Entry]]:
         """Return, by level, a function's results for each union, and the entry that a chunk has.
 
         From the highest level down, the function takes the entry of the union in the result above,
         or None; then what there is for the union, and for its members.
         """
-        made: list[OfLevel] = [{} for _ in self.levels]
+        made: OfLevels = [{} for _ in self.levels]
         above: dict[Index, Entry] = {}
         for height in reversed(range(len(self.levels))):
             call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
@@ -153,17 +159,15 @@ class Tree:
                 # How many places chunks have along the axes before the one that is folded.
                 shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                index = block + group
-                folded[group] = call(f"fold-{j}", index, numbering.fold_counts, segments, *of_axis)
+                folded[group] = call(f"fold-{j}", block + group, fold_counts, segments, *of_axis)
             levels.insert(0, lines(folded, j - 1))
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
-        total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
+        total = call("fold-0", block, fold_counts, items, *levels[0][()])
         bases: OfLevel = {(): np.zeros(items, np.int64)}
         for j, level in enumerate(levels):
             following: OfLevel = {}
             for group, of_axis in level.items():
-                index, base = block + group, bases[group]
-                first = call(f"first-{j}", index, numbering.first_numbers, base, *of_axis)
+                first = call(f"first-{j}", block + group, first_numbers, bases[group], *of_axis)
                 following |= {(*group, k): Entry(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
@@ -172,11 +176,9 @@ class Tree:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _gather(union: Union, *published: numbering.ByRoot) -> numbering.ByRoot:
-    return numbering.gathered_numbers(published, union.open.roots)
+def _gather(union: Union, *published: ByRoot) -> ByRoot:
+    return gathered_numbers(published, union.open.roots)
 
 
-def _exchange(
-    above: numbering.ByRoot | None, tables: list[RootTable], *others: numbering.ByRoot
-) -> list[numbering.ByRoot]:
-    return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)
+def _exchange(above: ByRoot | None, tables: list[RootTable], *others: ByRoot) -> list[ByRoot]:
+    return exchange_numbers(gathered_numbers((*others, above)), tables)

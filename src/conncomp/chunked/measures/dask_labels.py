@@ -11,6 +11,7 @@ from typing import Any
 import dask.array
 import numpy as np
 from dask._task_spec import TaskRef
+from dask.array import Array
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -24,16 +25,15 @@ from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks
 from conncomp.chunked.tree import Deferred, Function, OfChunks, merged
 from conncomp.components._labels import Background, check_labels
 from conncomp.grid import label
+from conncomp.kernels.cuda.launcher import DType
 
 
 class DaskLabels(LabelChunks):
     """Labels in a Dask array; calls become tasks."""
 
-    array: dask.array.Array
+    array: Array
 
-    def __init__(
-        self, given: dask.array.Array, background: Background, batch_axes: int, *token: Any
-    ) -> None:
+    def __init__(self, given: Array, background: Background, batch_axes: int, *token: Any) -> None:
         super().__init__(given, given.chunks, background, batch_axes)
         self._sources = [self.array]  # the graph begins with these
         token_of_all = tokenize(self.array, self.labelling, *token)
@@ -41,21 +41,19 @@ class DaskLabels(LabelChunks):
         self.call = self._graph.call
 
     @staticmethod
-    def checked(given: object, name: str = "labels") -> dask.array.Array:
+    def checked(given: object, name: str = "labels") -> Array:
         """Return a Dask array of labels; raise TypeError if it is not of integers."""
         array = dask_array(name, given)
         check_labels(array, given, name)
         return array
 
     @staticmethod
-    def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> dask.array.Array:
+    def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Array:
         """Return the labels of a mask."""
         return label(given, connectivity=connectivity, batch_axes=batch_axes)
 
     @staticmethod
-    def of_no_element(
-        function: Function, given: dask.array.Array, *arguments: Any, **options: Any
-    ) -> Any:
+    def of_no_element(function: Function, given: Array, *arguments: Any, **options: Any) -> Any:
         """Return what a function of labels in memory returns of none, in Dask arrays."""
         made = function(np.zeros(given.shape, given.dtype), *arguments, **options)
         if isinstance(made, tuple):
@@ -70,16 +68,14 @@ class DaskLabels(LabelChunks):
         return TaskRef((self.array.name, *index))
 
     @staticmethod
-    def beside(
-        name: str, given: ArrayLike, labels: dask.array.Array, check: Function
-    ) -> dask.array.Array:
+    def beside(name: str, given: ArrayLike, labels: Array, check: Function) -> Array:
         """Return another array as a Dask array in the chunks of labels."""
         held = as_numpy(given, name) if is_of(given, *TABLES, *IMAGES) else given
         array = dask_array(name, dask.array.asarray(held))
         check(array, given, labels.shape)
         return array.rechunk(labels.chunks)
 
-    def chunk_beside(self, other: dask.array.Array, index: Index) -> TaskRef:
+    def chunk_beside(self, other: Array, index: Index) -> TaskRef:
         """Return what stands for a chunk of another array."""
         if other is not self._sources[-1]:
             self._sources.append(other)
@@ -95,9 +91,7 @@ class DaskLabels(LabelChunks):
         """Return several parts merged to one, in a tree of tasks."""
         return merged(self.call, name, block, parts, merge, MERGED)
 
-    def map(
-        self, name: str, dtype: np.dtype[Any], function: partial[Any], after: OfChunks
-    ) -> dask.array.Array:
+    def map(self, name: str, dtype: DType, function: partial[Any], after: OfChunks) -> Array:
         """Return a Dask array of results of each chunk and of the result of its block."""
         for block in self.blocks():
             for index in self.indices(block):
@@ -106,7 +100,7 @@ class DaskLabels(LabelChunks):
 
     def columns(
         self, name: str, dtype: DTypeLike, function: Function, known: Deferred, of_blocks: OfChunks
-    ) -> dask.array.Array:
+    ) -> Array:
         """Return a Dask array of an array of one axis, of unknown length, for each item."""
         for block in self.blocks():
             shape = self.block_shape(block)
@@ -114,14 +108,12 @@ class DaskLabels(LabelChunks):
         lengths = (*self.array.chunks[: len(self.batch)], (math.nan,))
         return self._result(name, lengths, np.zeros((0,) * len(lengths), dtype))
 
-    def column(
-        self, name: str, dtype: DTypeLike, function: Function, *arguments: Any
-    ) -> dask.array.Array:
+    def column(self, name: str, dtype: DTypeLike, function: Function, *arguments: Any) -> Array:
         """Return a Dask array of one axis, of unknown length."""
         self.call(name, (0,), function, *arguments)
         return self._result(name, ((math.nan,),), np.zeros(0, dtype))
 
-    def fields(self, name: str, made: Deferred, sample: Any) -> dict[str, dask.array.Array]:
+    def fields(self, name: str, made: Deferred, sample: Any) -> dict[str, Array]:
         """Return a Dask array for each field of a result, which a sample is like."""
         arrays = {}
         for field, column in vars(sample).items():
@@ -136,7 +128,7 @@ class DaskLabels(LabelChunks):
 
     def _result(
         self, name: str, chunks: tuple[tuple[float, ...], ...], meta: NDArray[Any]
-    ) -> dask.array.Array:
+    ) -> Array:
         full = self._graph.names[name]
         high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
-        return dask.array.Array(high, full, chunks, dtype=meta.dtype, meta=meta)
+        return Array(high, full, chunks, dtype=meta.dtype, meta=meta)

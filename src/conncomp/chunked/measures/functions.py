@@ -35,12 +35,7 @@ class CountedLabels:
     """
 
     def __init__(
-        self,
-        array: Any,
-        background: Background,
-        batch_axes: int,
-        *token: Any,
-        any_values: bool = False,
+        self, array: Any, background: Any, batch_axes: int, *token: Any, any_values: bool = False
     ) -> None:
         self.chunks = chunks = kind_of_chunks(array)(array, background, batch_axes, *token)
         self.first = int(chunks.lowest == chunks.labelling.empty == 0)
@@ -127,13 +122,7 @@ def remove_small_components(
 
 
 def _choose_of(
-    labels: Any,
-    choose: Choose,
-    of_none: Function,
-    *,
-    connectivity: float | None,
-    background: Background,
-    batch_axes: int,
+    labels: Any, choose: Choose, none: Function, connectivity: Any, background: Any, batch_axes: int
 ) -> Any:
     """Return labels, or a mask, with the components that are chosen; the same of no element."""
     kind, array, of_mask = kind_of_chunks(labels), labels, labels.dtype == np.bool_
@@ -147,5 +136,5 @@ def _choose_of(
         token = choose.func.__name__, *choose.args
         kept = CountedLabels(array, background, batch_axes, *token).keep(choose)
     else:
-        kept = kind.of_no_element(of_none, array, background=background, batch_axes=batch_axes)
+        kept = kind.of_no_element(none, array, background=background, batch_axes=batch_axes)
     return kept != 0 if of_mask else kept

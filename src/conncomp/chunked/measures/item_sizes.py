@@ -22,6 +22,7 @@ from conncomp.chunked.union import RootTable
 from conncomp.components._labels import library_at
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.sizes import component_sizes
+from conncomp.kernels.cuda.launcher import DType
 
 
 class Sizes(NamedTuple):
@@ -175,11 +176,7 @@ def old_labels(first: int, shape: Index, length: int, sizes: OfItems) -> Labels:
 
 
 def replace_labels(
-    batch_axes: int,
-    background: int,
-    dtype: np.dtype[Any],
-    labels: Labels,
-    tables: Sequence[RootTable],
+    batch_axes: int, background: int, dtype: DType, labels: Labels, tables: Sequence[RootTable]
 ) -> Labels:
     """Return labels, each item's replaced by its table; what is masked or not in it is none."""
 

@@ -43,13 +43,12 @@ class Numbered(NamedTuple):
 
 def number_chunk(labelling: Labelling, labels: Labels, name: str = "labels") -> Numbered:
     """Renumber the labels of a chunk; raise ValueError if one is negative or not of int64."""
+    background, batch = labelling
+    given = as_cupy(labels) if on_gpu(labels) else labels
     numbers, old = relabel_consecutive(
-        as_cupy(labels) if on_gpu(labels) else labels,
-        return_labels=True,
-        background=labelling.background,
-        batch_axes=labelling.batch_axes,
+        given, return_labels=True, background=background, batch_axes=batch
     )
-    old = unmasked(old).reshape(prod(labels.shape[: labelling.batch_axes]), -1)
+    old = unmasked(old).reshape(prod(labels.shape[:batch]), -1)
     if old.size and old.min() < 0:
         raise ValueError(f"{name} holds {old.min()}; labels are not negative")
     check_fits(old, name)

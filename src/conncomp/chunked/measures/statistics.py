@@ -65,15 +65,10 @@ def component_statistics(
     array = kind.checked(labels)
     values = None if image is None else kind.beside("image", image, array, check_values)
     if not array.size:
-        return kind.of_no_element(
-            statistics.component_statistics,
-            array,
-            None if values is None else np.zeros(array.shape, values.dtype),
-            surfaces=surfaces,
-            spacing=spacing,
-            background=background,
-            batch_axes=batch_axes,
-        )
+        of_none = partial(statistics.component_statistics, surfaces=surfaces, spacing=spacing)
+        none = None if values is None else np.zeros(array.shape, values.dtype)
+        meaning = {"background": background, "batch_axes": batch_axes}
+        return kind.of_no_element(of_none, array, none, **meaning)
     chunks = kind(array, background, batch_axes, "statistics", wanted, spacing, values)
     labelling, layout = chunks.labelling, chunks.layout
     ndim = len(array.shape) - labelling.batch_axes
@@ -116,14 +111,9 @@ def measure_chunk(
     if prod(labels.shape) * max(labels.shape[batch:]) >= LARGEST_SUM:
         raise ValueError(f"chunks of shape {labels.shape} are too large for exact sums")
     numbered = number_chunk(labelling, labels)
-    measured = statistics.component_statistics(
-        numbered.numbers,
-        as_cupy(image) if on_gpu(image) else image,
-        moments=wanted.moments,
-        surfaces=wanted.surfaces,
-        background=numbered.empty,
-        batch_axes=batch,
-    )
+    placed = as_cupy(image) if on_gpu(image) else image
+    measure = partial(statistics.component_statistics, background=numbered.empty, batch_axes=batch)
+    measured = measure(numbered.numbers, placed, moments=wanted.moments, surfaces=wanted.surfaces)
     columns: dict[str, Any] = {name: unmasked(column) for name, column in vars(measured).items()}
     measured = replace(measured, **columns)
     place, ahead = rows_of_items(measured.batch, labels.shape), np.array(start, np.int64)

@@ -25,6 +25,7 @@ from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, know
 from conncomp.chunked.tree import Deferred, Function, OfChunks, merged
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background, check_labels
+from conncomp.kernels.cuda.launcher import DType
 
 
 class Block(NamedTuple):
@@ -166,9 +167,7 @@ class VolumeLabels(LabelChunks):
             self.array.progress(self._done, self.layout.chunks)
         return [part.value() for part in put_off]
 
-    def map(
-        self, name: str, dtype: np.dtype[Any], function: partial[Any], after: OfChunks
-    ) -> VolumeFile:
+    def map(self, name: str, dtype: DType, function: partial[Any], after: OfChunks) -> VolumeFile:
         """Return labels in files that a function makes of each block as it is read."""
         of_items: dict[int, Any] = {}
         for block, results in after.items():
