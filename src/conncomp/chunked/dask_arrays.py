@@ -81,10 +81,7 @@ def dask_array(name: str, given: object) -> Array:
 
 
 def _resolved(
-    resolve: Callable[..., tuple[Layout, Rules]],
-    name: str,
-    array: Array,
-    arguments: dict[str, Any],
+    resolve: Callable[..., tuple[Layout, Rules]], name: str, array: Array, arguments: dict[str, Any]
 ) -> tuple[Layout, Rules]:
     """Resolve arguments, and refuse those for arrays in memory."""
     if arguments.pop("out", None) is not None:

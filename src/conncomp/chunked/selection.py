@@ -21,13 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._array_storage import on_host
-from conncomp.chunked.labelling import (
-    ChunkLabels,
-    Report,
-    label_chunk,
-    report_chunk,
-    root_indices,
-)
+from conncomp.chunked.labelling import ChunkLabels, Report, label_chunk, report_chunk, root_indices
 from conncomp.chunked.layout import Index
 from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, look_up_numbers
 from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk

@@ -32,20 +32,14 @@ from conncomp.chunked.measures.numbered import (
 )
 from conncomp.chunked.rows import RowTable
 from conncomp.components import touching
-from conncomp.components._labels import Background, check_items, check_spacing, library_at
+from conncomp.components._labels import check_items, check_spacing, library_at
 from conncomp.components.touching import Contacts, contact_steps, count_contacts
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 
 def _contacts(
-    array: Any,
-    *,
-    connectivity: float | None,
-    spacing: float | Sequence[float] | None,
-    periodic: bool | Sequence[bool],
-    background: Background,
-    batch_axes: int,
+    array: Any, *, connectivity: Any, spacing: Any, periodic: Any, background: Any, batch_axes: int
 ) -> Contacts:
     token = "contacts", connectivity, spacing, periodic
     chunks = kind_of_chunks(array)(array, background, batch_axes, *token)

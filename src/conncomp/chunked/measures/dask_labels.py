@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -85,9 +84,7 @@ class DaskLabels(LabelChunks):
         """Return a function's result for the chunk of labels, as an argument of later calls."""
         return self.call("layers", index, function, self.chunk(index))
 
-    def merged(
-        self, name: str, block: Index, parts: Sequence[Deferred], merge: Function
-    ) -> Deferred:
+    def merged(self, name: str, block: Index, parts: list[Deferred], merge: Function) -> Deferred:
         """Return several parts merged to one, in a tree of tasks."""
         return merged(self.call, name, block, parts, merge, MERGED)
 

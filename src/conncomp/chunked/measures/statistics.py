@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_dimensions
 from conncomp._arrays import as_cupy, on_gpu
@@ -34,7 +34,7 @@ from conncomp.chunked.measures.numbered import (
 )
 from conncomp.chunked.rows import LARGEST_SUM, RowTable, statistics_of, table_of
 from conncomp.components import statistics
-from conncomp.components._labels import Background, check_spacing
+from conncomp.components._labels import check_spacing
 from conncomp.components.columns.intensities import check_values
 from conncomp.components.statistics import ComponentStatistics
 
@@ -48,18 +48,10 @@ class Wanted(NamedTuple):
 
 
 def component_statistics(
-    labels: Any,
-    image: ArrayLike | None,
-    *,
-    moments: bool,
-    surfaces: bool,
-    spacing: float | Sequence[float] | None,
-    background: Background,
-    batch_axes: int,
-    **of_memory: Any,
+    labels: Any, image: Any, *, moments: bool, surfaces: bool, spacing: Any, **options: Any
 ) -> Any:
-    """Measure lazy columns; `of_memory` are options for labels in memory, and refused here."""
-    refuse(**of_memory)
+    """Measure lazy columns; `properties` and `classes` are for labels in memory, and refused."""
+    refuse(properties=options.pop("properties"), classes=options.pop("classes"))
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
@@ -67,8 +59,8 @@ def component_statistics(
     if not array.size:
         of_none = partial(statistics.component_statistics, surfaces=surfaces, spacing=spacing)
         none = None if values is None else np.zeros(array.shape, values.dtype)
-        meaning = {"background": background, "batch_axes": batch_axes}
-        return kind.of_no_element(of_none, array, none, **meaning)
+        return kind.of_no_element(of_none, array, none, **options)
+    background, batch_axes = options["background"], options["batch_axes"]
     chunks = kind(array, background, batch_axes, "statistics", wanted, spacing, values)
     labelling, layout = chunks.labelling, chunks.layout
     ndim = len(array.shape) - labelling.batch_axes

@@ -39,10 +39,7 @@ class DeferredCall:
     """A call that is put off, and one `beside`, of the same block alone, that is made with it."""
 
     def __init__(
-        self,
-        function: Function,
-        arguments: tuple[Any, ...],
-        beside: DeferredCall | None = None,
+        self, function: Function, arguments: tuple[Any, ...], beside: DeferredCall | None = None
     ) -> None:
         self._function, self.arguments, self.beside = function, arguments, beside
         self._uses, self._lock, self._made = 0, Lock(), Event()
@@ -92,10 +89,10 @@ class VolumeLabels(LabelChunks):
     array: VolumeFile
 
     def __init__(
-        self, given: VolumeFile, background: Background, batch_axes: int, *token: Any
+        self, file: VolumeFile, background: Background, batch_axes: int, *token: Any
     ) -> None:
-        lengths = lengths_of(given.shape, block_shape(given.volume))
-        super().__init__(given, lengths, background, batch_axes)
+        lengths = lengths_of(file.shape, block_shape(file.volume))
+        super().__init__(file, lengths, background, batch_axes)
         self._done, self._layers = 0, dict[Index, DeferredCall]()
         # Before anything is counted, to notice changes meanwhile.
         self._known = known_of(self.array.volume)
@@ -144,9 +141,7 @@ class VolumeLabels(LabelChunks):
             return DeferredCall(function, arguments, self._layers.pop(index, None))
         return function(*arguments)
 
-    def merged(
-        self, name: str, block: Index, parts: Sequence[Deferred], merge: Function
-    ) -> Deferred:
+    def merged(self, name: str, block: Index, parts: list[Deferred], merge: Function) -> Deferred:
         """Return several parts merged to one, in a tree, by threads."""
         with limited(self.array) as workers, ThreadPoolExecutor(workers) as pool:
 
@@ -155,10 +150,10 @@ class VolumeLabels(LabelChunks):
 
             return merged(call, name, block, parts, merge, MERGED)
 
-    def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Deferred]) -> list[Any]:
+    def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Deferred]) -> Sequence[Any]:
         put_off = [part for part in parts if isinstance(part, DeferredCall)]
         if not put_off:
-            return list(parts)
+            return parts
         for calls in (_needed_ahead(put_off), put_off):
             for _ in pool.map(DeferredCall.make, calls):
                 pass
