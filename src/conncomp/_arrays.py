@@ -44,7 +44,8 @@ def on_gpu(array: object) -> bool:
     if isinstance(array, (np.ndarray, type)):
         return False
     its_type: Any = type(array)
-    if _lies_on_gpu(its_type):
+    # Arrays of CuPy all lie there; it takes longer to say so of each.
+    if "cupy" in _libraries_of_class(its_type) and hasattr(its_type, "__dlpack_device__"):
         return True
     if (where := getattr(array, "__dlpack_device__", None)) is not None:
         try:
@@ -52,12 +53,6 @@ def on_gpu(array: object) -> bool:
         except TypeError:  # pyarrow before 26, where a type or nulls do not fit DLPack
             return False
     return hasattr(array, "__cuda_array_interface__")
-
-
-@lru_cache(maxsize=256)
-def _lies_on_gpu(its_type: type) -> bool:
-    """Whether arrays of a class all do: those of CuPy, which takes longer to say so of each."""
-    return "cupy" in _libraries_of_class(its_type) and hasattr(its_type, "__dlpack_device__")
 
 
 def library_of(array: object) -> str:

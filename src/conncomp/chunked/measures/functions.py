@@ -53,12 +53,6 @@ class CountedLabels:
         call = self.chunks.call
         return {block: call(name, block, function, sizes) for block, sizes in self.sizes.items()}
 
-    def keep(self, choose: Choose) -> Any:
-        """Return the labels of the components that are chosen by their sizes."""
-        dtype = self.chunks.array.dtype
-        kept_type = INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
-        return self.replaced("kept", kept_type, partial(item_sizes.selected, choose, self.most))
-
     def replaced(self, name: str, dtype: np.dtype[Any], function: Function) -> Any:
         """Return labels replaced by the tables that a function makes of the sizes of blocks."""
         tables, labelling = self.by_block(f"{name}-by", function), self.chunks.labelling
@@ -134,7 +128,9 @@ def _choose_of(
     array = kind.checked(array)
     if array.size:
         token = choose.func.__name__, *choose.args
-        kept = CountedLabels(array, background, batch_axes, *token).keep(choose)
+        counted = CountedLabels(array, background, batch_axes, *token)
+        dtype = INDEX_TYPES[array.dtype.itemsize > 4 or array.dtype == np.uint32]
+        kept = counted.replaced("kept", dtype, partial(item_sizes.selected, choose, counted.most))
     else:
         kept = kind.of_no_element(none, array, background=background, batch_axes=batch_axes)
     return kept != 0 if of_mask else kept

@@ -23,7 +23,7 @@ from conncomp.chunked.selection import Selected
 from conncomp.chunked.stages import Alone
 from conncomp.chunked.tree import Entry
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
-from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.sources import Source, opened_volume
 from conncomp.chunked.volumes.targets import Target, target_of
 from conncomp.chunked.volumes.volume import Place, Volume
 from conncomp.files.access import blaming
@@ -47,9 +47,7 @@ class Reported:
 class Names(NamedTuple):
     """By which a worker opens what it reads and writes."""
 
-    source: str  # as of label_file, as are key and channel
-    key: str | None
-    channel: int | None
+    source: Source
     identity: str  # of the volume
     name: str  # of the labels at the end
     dtype: str  # of the labels
@@ -128,7 +126,7 @@ class BlockFiles:
 @lru_cache(1)
 def opened_again(names: Names, threshold: float | None, folder: str, path: str) -> BlockFiles:
     """Open what a worker reads and writes, which stays open until the next call."""
-    volume = opened_volume(names.source, names.key, names.channel).__enter__()
+    volume = opened_volume(*names.source).__enter__()
     if volume.identity() != names.identity:
         raise ValueError(
             f"{volume.path}: a worker finds other files there than the process that asked it; it "

@@ -18,7 +18,7 @@ from conncomp._core import native
 from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents, measure_solids
 from conncomp.components.columns.intensities import Intensities
-from conncomp.components.columns.measuring import Known
+from conncomp.components.columns.measuring import Components, Values
 from conncomp.components.touching import contact_steps, count_contacts, sums_of_kinds
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
@@ -41,20 +41,17 @@ class Touching(NamedTuple):
     area: Any
 
 
-@dataclass(frozen=True)
-class Channel:
-    """An image, and what is known of its values; `reals`: standard deviations, minima, maxima."""
+class Channel(NamedTuple):
+    """An image, and columns of its values; `reals`: standard deviations, minima, maxima."""
 
     image: Intensities
-    means: Any
-    minima: Any
-    maxima: Any
+    values: Values
     reals: Any = None
 
 
 @dataclass
 class Accumulators:
-    """Components, what is known of them, and what columns ask for.
+    """Components, and what columns ask for beside their shapes.
 
     Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
     image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
@@ -62,14 +59,15 @@ class Accumulators:
     """
 
     items: Items
-    known: Known
+    components: Components
     channels: Sequence[Channel]
     has_channels: bool
     spacing: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        self.rows, self.sizes, self.boxes, *_ = self.known
-        self.centroids, self.covariances = self.known.centroids, self.known.covariances
+        self.rows, shapes = self.components.rows, self.components.shapes
+        self.sizes, self.boxes = shapes.sizes, shapes.boxes
+        self.centroids, self.covariances = shapes.centroids, shapes.moments
         self.xp, self.ndim = self.items.xp, len(self.items.shape)
         self.volume = prod(self.spacing)
 
@@ -106,7 +104,7 @@ class Accumulators:
     @cached_property
     def _spreads(self) -> tuple[Any, Any]:
         """Both, on a GPU."""
-        return principal_variances(current_gpu(), self.known.runs, self.covariances)
+        return principal_variances(current_gpu(), self.components.runs, self.covariances)
 
     @cached_property
     def runs(self) -> Any:
@@ -238,7 +236,7 @@ class Accumulators:
         """Return the standard deviations of values."""
         if channel.reals is not None:
             return channel.reals[0]
-        values, means = channel.image.values, channel.means
+        values, means = channel.image.values, channel.values.means
         if self._placed is not None:
             sums = moments.squared_deviations(current_gpu(), self._placed, values, means)
         else:
@@ -258,7 +256,7 @@ class Accumulators:
     @cached_property
     def _sorted_values(self) -> dict[int, SortedValues]:
         """Those of each channel by its identity, on a GPU."""
-        gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
+        gpu, runs, sizes = current_gpu(), self.components.runs, self.sizes
         channels = self.channels if len(self.rows) else ()
         return {id(k): SortedValues(gpu, runs, k.image.values, sizes) for k in channels}
 
@@ -267,7 +265,7 @@ class Accumulators:
         """Labels and components as kernels for GPUs take them, if they lie on one."""
         if self.xp is np:
             return None
-        return LabelledComponents(*self.items.described, self.known.runs)
+        return LabelledComponents(*self.items.described, self.components.runs)
 
     def _check_room(self) -> None:
         """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""
