@@ -31,7 +31,7 @@ class Face(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What other chunks have to know of one. Arrays of components have those on faces, in order."""
+    """The components on the faces of a chunk, for its neighbours; arrays are in their order."""
 
     roots: NDArray[np.int64]  # flat index in the whole array of the first element in this chunk
     labels: NDArray[np.int64]  # in this chunk
@@ -62,7 +62,7 @@ class ChunkLabels(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the chunk."""
+        """The shape of the chunk."""
         return tuple(self.labels.shape)
 
     def side(self, axis: int, last: bool) -> Any:

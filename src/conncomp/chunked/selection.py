@@ -1,4 +1,4 @@
-"""Which components are kept, by their sizes in the whole array, while labels are written.
+"""Selection of components by their sizes in the whole array, while labels are written.
 
 A chunk knows the sizes of what is on none of its faces. Sizes of parts of components on faces are
 summed up the tree of unions, and come back to the chunks that have parts:
@@ -32,11 +32,10 @@ from conncomp.components.selection import largest_components, remove_small_compo
 from conncomp.components.sizes import component_sizes
 
 DIGITS = 19  # that a size has at most
-Mask = NDArray[np.bool_]
 
 
 class Selection(NamedTuple):
-    """What is kept."""
+    """The sizes and numbers of components that are kept."""
 
     least: int  # elements that a component has
     largest: int | None  # how many components of each item
@@ -52,7 +51,7 @@ class Chosen(NamedTuple):
 
 
 class SizeSummary(NamedTuple):
-    """How large some components are."""
+    """The sizes of some components."""
 
     by_digits: Indices  # components of 1, 2, ... digits of size, and their elements
     largest: Indices  # rows of size, item and label: large, then early, then small ones first
@@ -209,7 +208,7 @@ def select_items(rules: Rules, selection: Selection, labels: NDArray[Any]) -> Se
 
 
 def summary_of(
-    sizes: Indices, items: Indices, labels: Indices, listed: int, among: Mask | slice = slice(None)
+    sizes: Indices, items: Indices, labels: Indices, listed: int, among: Any = slice(None)
 ) -> SizeSummary:
     """Return a summary of components of sizes above 0, listing the largest `among` them."""
     digits = np.searchsorted(10 ** np.arange(DIGITS, dtype=np.int64), sizes, side="right") - 1

@@ -42,7 +42,7 @@ COUNTS = FinalRoots._fields.index("counts")
 
 
 class Result(NamedTuple):
-    """What an engine returned for all chunks."""
+    """The results of an engine for all chunks."""
 
     labels: dict[Index, Deferred]  # by the index of each chunk
     # of the items of a block, in C order, by its index along the batch axes; none if not asked

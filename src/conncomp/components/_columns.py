@@ -17,7 +17,7 @@ def in_memory(column: Any, name: str = "a column") -> NDArray[Any]:
 
 
 class Columns:
-    """What has ``columns()``: arrays of one axis and as many rows, by name."""
+    """Results that have ``columns()``: arrays of one axis and as many rows, by name."""
 
     def columns(self) -> dict[str, Any]:
         """Return the columns by name."""

@@ -111,12 +111,12 @@ class Items:
 
     @property
     def described(self) -> tuple[Labels, int, int, tuple[int, ...]]:
-        """What kernels for GPUs take of it."""
+        """The arguments of kernels for GPUs."""
         return self.labels, self.background, self.all_rows, self.shape
 
     @property
     def flat(self) -> tuple[Labels, tuple[int, ...], int]:
-        """What native code takes of it."""
+        """The arguments of native code."""
         return self.labels.reshape(-1), self.shape, self.background
 
     @property

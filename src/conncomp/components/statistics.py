@@ -398,7 +398,7 @@ def measure_labels(
 
 
 class _Wanted(NamedTuple):
-    """What was asked for, checked: properties by name, images of channels, lengths."""
+    """The checked arguments: properties by name, images of channels, lengths."""
 
     moments: bool
     surfaces: bool

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import check_dimensions
 from conncomp.chunked.labelling import unmasked
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.kinds import columns_of, kind_of_chunks, layers_of, unless_empty
@@ -33,8 +32,12 @@ from conncomp.chunked.measures.numbered import (
 from conncomp.chunked.rows import RowTable
 from conncomp.components import touching
 from conncomp.components._labels import check_items, check_spacing, library_at
-from conncomp.components.touching import Contacts, contact_steps, count_contacts
-from conncomp.grid._arguments import check_neighbourhood
+from conncomp.components.touching import (
+    Contacts,
+    contact_steps,
+    count_contacts,
+    neighbourhood_in,
+)
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 
@@ -45,9 +48,7 @@ def _contacts(
     chunks = kind_of_chunks(array)(array, background, batch_axes, *token)
     labelling, batch = chunks.labelling, chunks.labelling.batch_axes
     shape = array.shape[batch:]
-    check_dimensions(len(shape))
-    item = "an item of labels" if batch else "labels"
-    neighbourhood = check_neighbourhood(connectivity, None, periodic, shape, item)
+    neighbourhood = neighbourhood_in(shape, bool(batch), connectivity, periodic)
     lengths = check_spacing(spacing, len(shape))
     layout = Layout(chunks.layout.lengths, (False,) * batch + neighbourhood.periodic, batch)
     axes = enumerate(neighbourhood.periodic, batch)

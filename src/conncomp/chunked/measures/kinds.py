@@ -11,6 +11,7 @@ from conncomp.chunked.layout import Layout
 from conncomp.chunked.measures.numbered import last_layers
 from conncomp.chunked.tree import Function, OfChunks
 from conncomp.components._labels import check_labels
+from conncomp.components.matching import check_second_shape
 
 if TYPE_CHECKING:
     from conncomp.chunked.measures.dask_labels import DaskLabels
@@ -74,7 +75,4 @@ def refuse(**of_memory: Any) -> None:
 def check_second(array: Any, given: Any, shape: tuple[int, ...]) -> None:
     """Raise TypeError or ValueError unless labels are integers, and of the shape of the first."""
     check_labels(array, given, "labels_b")
-    if array.shape != shape:
-        raise ValueError(
-            f"labels_b has shape {array.shape}; it must have that of labels_a, {shape}"
-        )
+    check_second_shape(array.shape, shape)

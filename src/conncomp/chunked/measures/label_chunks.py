@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from conncomp._arguments import as_batch_axes
-from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.layout import Index, Layout, items_at
 from conncomp.chunked.measures.numbered import Integers, Labelling
 from conncomp.chunked.tree import Function
 from conncomp.components._labels import Background, check_background
@@ -51,11 +51,7 @@ class LabelChunks:
     def items(self, block: Index) -> Integers:
         """Return the numbers of the items of a block, in C order."""
         ends = (0,) * (len(self.layout.shape) - len(block))
-        place = self.layout.place((*block, *ends))[: len(block)]
-        numbers = np.zeros((), np.int64)
-        for part, whole in zip(place, self.batch, strict=False):
-            numbers = numbers[..., None] * whole + np.arange(part.start, part.stop)
-        return numbers.reshape(-1)
+        return items_at(self.layout.place((*block, *ends)), self.batch)
 
     def block_shape(self, block: Index) -> tuple[int, ...]:
         """Return how many items a block has along each batch axis."""

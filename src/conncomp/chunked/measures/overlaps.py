@@ -73,20 +73,15 @@ def overlaps_of_chunk(
         here.numbers, there.numbers, background=here.empty, batch_axes=labelling.batch_axes
     )
     pairs, place = unmasked(matches.pairs), rows_of_items(unmasked(matches.batch), first.shape)
-    table = RowTable(
-        item=items[place],
-        label=here.old[place, pairs[:, 0]],
-        other=there.old[place, pairs[:, 1]],
-        size=unmasked(matches.intersections),
-    )
+    label, other = here.old[place, pairs[:, 0]], there.old[place, pairs[:, 1]]
+    sizes = unmasked(matches.intersections)
+    table = RowTable(item=items[place], label=label, other=other, size=sizes)
     return Overlaps(table, *(_sizes(labelling, items, side) for side in (here, there)))
 
 
 def _sizes(labelling: Labelling, items: Integers, side: Numbered) -> RowTable:
-    by_number = component_sizes(
-        side.numbers, background=side.empty, batch_axes=labelling.batch_axes
-    )
-    sizes = unmasked(by_number).reshape(len(items), -1)
+    count = partial(component_sizes, background=side.empty, batch_axes=labelling.batch_axes)
+    sizes = unmasked(count(side.numbers)).reshape(len(items), -1)
     place, number = np.nonzero(sizes)
     return RowTable(item=items[place], label=side.old[place, number], size=sizes[place, number])
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import check_progress, shown
-from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.layout import Index, Layout, items_at
 from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
@@ -199,8 +199,7 @@ class MappedVolume(PartOfVolume):
     ) -> None:
         super().__init__(volume)
         self.dtype, self._make, self._of_items = dtype, make, of_items
-        self._numbers = np.arange(prod(batch)).reshape(batch)
-        self.known = known
+        self._batch, self.known = batch, known
 
     @property
     def levels(self) -> Any:
@@ -209,18 +208,17 @@ class MappedVolume(PartOfVolume):
 
     @property
     def origin(self) -> Volume:
-        """What is in files."""
+        """The volume in files that labels are made of."""
         return self.volume.origin if isinstance(self.volume, MappedVolume) else self.volume
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part."""
-        items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
-        of_items = [self._of_items[item] for item in items]
+        of_items = [self._of_items[item] for item in items_at(place, self._batch).tolist()]
         return np.asarray(self._make(self.volume.read(place), of_items))
 
     def digest(self) -> str:
         """Return what tells apart what is made of the same files."""
-        digest = sha256(repr((self.dtype, self._numbers.shape)).encode())
+        digest = sha256(repr((self.dtype, self._batch)).encode())
         for part in (self._make.func.__name__, *self._make.args):
             digest.update(repr(part).encode())
         for item in sorted(self._of_items):

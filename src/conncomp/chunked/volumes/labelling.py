@@ -47,7 +47,7 @@ OF_QUESTION = (
 
 
 class Counts(NamedTuple):
-    """What is told of labels in files."""
+    """The counts of labels in files."""
 
     components: int
     kept: int  # components
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Arguments:
-    """How a volume is labelled; attributes are arguments of `label_file`."""
+    """The arguments of `label_file` that say how a volume is labelled."""
 
     background: float | None = None
     connectivity: float | None = None

@@ -1,4 +1,4 @@
-"""Which reader opens a volume: Zarr, OME-Zarr, HDF5, TIFF, .npy, or a folder of slices."""
+"""Open a volume by its reader: Zarr, OME-Zarr, HDF5, TIFF, .npy, or a folder of slices."""
 
 from __future__ import annotations
 

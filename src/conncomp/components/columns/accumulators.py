@@ -1,4 +1,4 @@
-"""What is measured of all components for their columns, each when a column first asks for it."""
+"""Measures of all components for their columns, computed when a column first asks for them."""
 
 from __future__ import annotations
 
@@ -132,18 +132,18 @@ class Accumulators:
 
     @cached_property
     def weighted_moments(self) -> list[Any]:
-        """Of each channel, about the first corners."""
+        """Weighted moments of each channel, about the first corners."""
         return [self._in_units(moments) for moments in self._weighted_in_elements]
 
     @cached_property
     def weighted_centroids(self) -> list[Any]:
-        """Of each channel, from the first corners on."""
+        """Weighted centroids of each channel, from the first corners on."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return [centroids_of(moments) for moments in self.weighted_moments]
 
     @cached_property
     def weighted_central_moments(self) -> list[Any]:
-        """Of each channel, about its weighted centroids."""
+        """Weighted moments of each channel, about its weighted centroids."""
         return [
             self._in_units(self._weighted(channel, about))
             for channel, about in zip(self.channels, self._weighted_in_elements, strict=True)
@@ -151,12 +151,12 @@ class Accumulators:
 
     @cached_property
     def weighted_normalized_moments(self) -> list[Any]:
-        """Of each channel."""
+        """Weighted central moments of each channel, over powers of the size."""
         return [self._normalized(moments) for moments in self.weighted_central_moments]
 
     @cached_property
     def _weighted_in_elements(self) -> list[Any]:
-        """As `weighted_moments`, for a spacing of 1."""
+        """The `weighted_moments` for a spacing of 1."""
         return [self._weighted(channel) for channel in self.channels]
 
     @cached_property
@@ -173,7 +173,7 @@ class Accumulators:
 
     @cached_property
     def borders(self) -> Any:
-        """How many elements of each kind the borders have."""
+        """The number of elements of each kind in the borders."""
         if self._placed is not None:
             return configurations.count_borders(current_gpu(), self._placed)
         kinds = self._new((BORDER_KINDS,), np.int64)
@@ -182,7 +182,7 @@ class Accumulators:
 
     @cached_property
     def touching(self) -> Touching:
-        """How many components each one touches, in how many places and over which area."""
+        """The numbers of components that each one touches, of contacts, and their area."""
         items, xp = self.items, self.xp
         neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
         steps = contact_steps(neighbourhood, items.shape)
@@ -227,7 +227,7 @@ class Accumulators:
 
     @cached_property
     def filled(self) -> Any:
-        """How many elements the components have and enclose."""
+        """The numbers of elements that components have and enclose."""
         counts = new_array(np, (len(self.rows),), np.int64)
         self.runs.enclosed(counts)
         return self.sizes + placed(self.xp, counts)
@@ -255,7 +255,7 @@ class Accumulators:
 
     @cached_property
     def _sorted_values(self) -> dict[int, SortedValues]:
-        """Those of each channel by its identity, on a GPU."""
+        """The sorted values of each channel by its identity, on a GPU."""
         gpu, runs, sizes = current_gpu(), self.components.runs, self.sizes
         channels = self.channels if len(self.rows) else ()
         return {id(k): SortedValues(gpu, runs, k.image.values, sizes) for k in channels}

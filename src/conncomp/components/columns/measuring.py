@@ -1,4 +1,4 @@
-"""What is measured of components on either device: places, sizes, values, classes, faces."""
+"""Measure components on either device: places, sizes, values, classes, faces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 
 
 class LabelMeaning(NamedTuple):
-    """What labels are: arguments of `component_statistics`, and the largest of all, if known."""
+    """The arguments of `component_statistics` about labels, and the largest label, if known."""
 
     background: Background
     batch_axes: int

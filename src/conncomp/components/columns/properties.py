@@ -50,7 +50,7 @@ PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
 
 @dataclass(frozen=True)
 class Property:
-    """How a property's values come, as an array with a row each or a `LazyColumn`, and for what.
+    """A property: a function of its values, an array or a `LazyColumn`, and when it exists.
 
     Items of so many `axes` have it, or all; some need an image, equal lengths along all axes,
     lengths of 1, or none more than so many times another. Others follow from covariances.
@@ -88,7 +88,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What properties there are depends on."""
+    """The conditions on which properties exist."""
 
     has_image: bool
     spacing: tuple[float, ...]  # a length for each axis
