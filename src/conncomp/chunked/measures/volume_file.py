@@ -136,10 +136,9 @@ class VolumeFile:
         wanted = as_target(target)
         if self.dtype.kind not in "iu":
             raise TypeError(f"{self} is not of integers; labels are saved")
-        volume, mapped = self.volume, self.volume
-        told = {"arguments": "copy"}
+        volume, mapped, digest = self.volume, self.volume, "copy"
         if isinstance(mapped, MappedVolume):
-            volume, told = mapped.origin, {"arguments": mapped.digest()}
+            volume, digest = mapped.origin, mapped.digest()
             if volume.identity() != mapped.known:
                 raise ValueError(f"{mapped.path}: was changed since its labels were counted")
 
@@ -152,7 +151,7 @@ class VolumeFile:
             return []
 
         with limited(self) as workers:
-            write_labels(wanted, volume, self.dtype, told, run)
+            write_labels(wanted, volume, self.dtype, digest, run)
 
     def close(self) -> None:
         """Close the files; then nothing can be read, nor of labels that are made of these."""

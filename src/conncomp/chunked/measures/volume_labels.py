@@ -88,9 +88,7 @@ class VolumeLabels(LabelChunks):
 
     array: VolumeFile
 
-    def __init__(
-        self, file: VolumeFile, background: Background, batch_axes: int, *token: Any
-    ) -> None:
+    def __init__(self, file: VolumeFile, background: Background, batch_axes: int, *_: Any) -> None:
         lengths = lengths_of(file.shape, block_shape(file.volume))
         super().__init__(file, lengths, background, batch_axes)
         self._done, self._layers = 0, dict[Index, DeferredCall]()

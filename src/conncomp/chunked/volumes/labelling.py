@@ -256,8 +256,8 @@ def label_volume(
             names = Names(named, volume.identity(), target, str(dtype), uuid4().hex)
         with within(limit, volume):
             run = run_of(volume, arguments, threads, cluster, progress, names)
-            told = {"arguments": _digest(rules, arguments)}
-            components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run)
+            digest = _digest(rules, arguments)
+            components, kept, elements, *more = write_labels(wanted, volume, dtype, digest, run)
         return Counts(components, kept, elements, from_numbers(more) if more else None)
 
 
