@@ -26,6 +26,7 @@ from conncomp.components.columns.measuring import (
     OptionalColumns,
     Values,
     items_and_runs,
+    measure_image,
 )
 from conncomp.components.columns.properties import (
     Conditions,
@@ -355,7 +356,7 @@ def component_statistics(
         again = measuring.measure_batch_again(labels, meaning, moments)
         if again is not None:
             shapes, none = again
-            return _table_of(shapes, none, (1.0,) * shapes.centroids.shape[1])
+            return _table(shapes, none, (1.0,) * shapes.centroids.shape[1])
     return measure_labels(labels, image, classes, moments, surfaces, properties, spacing, meaning)
 
 
@@ -415,10 +416,9 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     with_covariances = wanted.moments or any(entry.of_covariances for entry in entries)
     first = images[0] if images else None
     components = measuring.measure_components(items, with_covariances, runs, first)
-    measure = measuring.measure_image
-    channels = [Channel(image, *measure(items, components, image)) for image in images[:1]]
+    channels = [Channel(image, *measure_image(items, components, image)) for image in images[:1]]
     components = components._replace(table=None, values=None)  # which are those of the first one
-    channels += [Channel(image, *measure(items, components, image)) for image in images[1:]]
+    channels += [Channel(image, *measure_image(items, components, image)) for image in images[1:]]
     columns = [channel.values for channel in channels]
     if set(wanted.lengths) != {1}:
         measuring.scale(xp, wanted.lengths, components.shapes, columns)
@@ -435,7 +435,7 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     shapes = components.shapes
     if not wanted.moments:
         shapes = shapes._replace(moments=shapes.moments[:0])
-    table = _table_of(shapes, OptionalColumns(values, faces, classes), wanted.lengths)
+    table = _table(shapes, OptionalColumns(values, faces, classes), wanted.lengths)
     if named is None:
         return table
     measured = Accumulators(items, components, channels, wanted.has_channels, wanted.lengths)
@@ -444,7 +444,7 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     return ComponentTable(**vars(table), properties=properties)
 
 
-def _table_of(
+def _table(
     shapes: Shapes, more: OptionalColumns, spacing: tuple[float, ...]
 ) -> ComponentStatistics:
     """Return the columns as one table."""

@@ -90,7 +90,7 @@ def measure_components(
 def classes_of(items: Items, components: Components, classes: Any, name: str = "classes") -> Any:
     """Return the class of each component; raise ValueError if it has elements of several."""
     image = check_image(classes, items, name)
-    values, *_ = _sums_of_image(items, components, image)
+    values, *_ = _sums_of(items, components, image)
     lowest, highest = values.minima, values.maxima
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
@@ -157,21 +157,18 @@ def measure_image(items: Items, components: Components, image: Intensities) -> t
 
     And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
     """
-    values, fit, reals = _sums_of_image(items, components, image)
+    values, fit, reals = _sums_of(items, components, image)
     if not fit:
         raise OverflowError(
             f"the sum of image, of {image.dtype}, over a component does not fit into "
             f"{image.sums}; pass image.astype(float)"
         )
     sums = values.sums.astype(image.given_sums, copy=False)
-    names, dtype = ("minima", "maxima"), image.dtype
-    extremes = {name: getattr(values, name).astype(dtype, copy=False) for name in names}
+    extremes = {k: getattr(values, k).astype(image.dtype, copy=False) for k in ("minima", "maxima")}
     return values._replace(sums=sums, **extremes), reals
 
 
-def _sums_of_image(
-    items: Items, components: Components, image: Intensities
-) -> tuple[Values, bool, Any]:
+def _sums_of(items: Items, components: Components, image: Intensities) -> tuple[Values, bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
     if components.values is not None:
         values, reals = components.values
