@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count, product
 from math import prod
@@ -42,8 +42,8 @@ def call_now(name: str, index: Index, function: Function, *arguments: Any) -> An
 
 
 def merged(
-    call: Call, name: str, block: Index, parts: Sequence[Deferred], merge: Function, size: int
-) -> Deferred:
+    call: Call, name: str, block: Index, parts: list[Any], merge: Function, size: int
+) -> Any:
     """Return several parts merged to one by an engine, in a tree."""
     for height in count():
         groups = enumerate(parts[k : k + size] for k in range(0, len(parts), size))

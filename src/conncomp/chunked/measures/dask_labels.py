@@ -123,9 +123,7 @@ class DaskLabels(LabelChunks):
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 
-    def _result(
-        self, name: str, chunks: tuple[tuple[float, ...], ...], meta: NDArray[Any]
-    ) -> Array:
+    def _result(self, name: str, chunks: tuple[Any, ...], meta: NDArray[Any]) -> Array:
         full = self._graph.names[name]
         high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
         return Array(high, full, chunks, dtype=meta.dtype, meta=meta)
