@@ -1,14 +1,14 @@
 """The host executor with the stand-in for CuPy as its array library, for calls on arrays there."""
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import stand_in
-from conncomp import _arrays, components, graph, grid
+from conncomp import _array_storage, _arrays, components, graph, grid
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import HostGpu
@@ -45,8 +45,10 @@ class HostCuPyGpu(HostGpu):
 def place_on_host(monkeypatch):
     """Let arrays lie, and all work be done, on such a GPU; return the stand-in for CuPy."""
     cupy = CuPy()
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
-    monkeypatch.setattr(_arrays, "import_cupy", lambda: cupy)
+    runtime = SimpleNamespace(getDevice=lambda: 0)
+    cupy.cuda = SimpleNamespace(runtime=runtime, Device=lambda number: nullcontext())
+    for module in (_arrays, _array_storage):
+        monkeypatch.setattr(module, "import_cupy", lambda: cupy)
     place_on(monkeypatch, HostCuPyGpu(cupy))
     return cupy
 

@@ -20,7 +20,7 @@ LONG_FILES = {}
 LONG_FUNCTIONS = {}
 USERS, OPTIONS = "users name what they ask for", "of an algorithm"
 MANY_PARAMETERS = {
-    "_arrays.py __init__": "all that decides where labels go",
+    "_label_output.py __init__": "all that decides where labels go",
     "bench/runner.py measure": "all that a result depends on",
     "bench/runner.py measure_input": "all that a row depends on",
     "chunked/volumes/labelling.py label_file": USERS,

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arrays import move_from_gpu, on_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import on_gpu
 from conncomp.models import Kawasaki, simulate
 from reproductions.claims import Claim
 from reproductions.hawick_2010.laboratory import claim

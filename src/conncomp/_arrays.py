@@ -1,4 +1,4 @@
-"""The one place that asks which array library and which device an argument comes from."""
+"""Arrays of any library on any device: where they lie, and as arrays of NumPy or CuPy and back."""
 
 from __future__ import annotations
 
@@ -8,31 +8,19 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from math import prod
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import (
-    INDEX_TYPES,
-    INT32_MAX,
-    NUMBERS,
-    as_sequence,
-    check_choice,
-    check_holds,
-    shown,
-)
+from conncomp._arguments import NUMBERS, as_sequence, check_choice, shown
 from conncomp._containers import TABLES, held_by_names, is_of, values_and_nulls
-from conncomp._core import native
 from conncomp._memory import check_memory
-from conncomp.kernels.cuda.core.strips import download, upload
 from conncomp.kernels.cuda.launcher import import_cupy
 from conncomp.kernels.cuda.workspace import Workspace
 
 Device = Literal["cpu", "cuda"]
-FEW_BYTES = 1 << 20  # as many are moved to or from a GPU by one copy, pinned or not
-PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
+OBJECT_BYTES = 64  # of an entry of a sequence, as a Python object and then in an array
 
 
 def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = None) -> Device:
@@ -56,7 +44,8 @@ def on_gpu(array: object) -> bool:
     if isinstance(array, (np.ndarray, type)):
         return False
     its_type: Any = type(array)
-    if _lies_on_gpu(its_type):
+    # Arrays of CuPy all lie there; it takes longer to say so of each.
+    if "cupy" in _libraries_of_class(its_type) and hasattr(its_type, "__dlpack_device__"):
         return True
     if (where := getattr(array, "__dlpack_device__", None)) is not None:
         try:
@@ -64,12 +53,6 @@ def on_gpu(array: object) -> bool:
         except TypeError:  # pyarrow before 26, where a type or nulls do not fit DLPack
             return False
     return hasattr(array, "__cuda_array_interface__")
-
-
-@lru_cache(maxsize=256)
-def _lies_on_gpu(its_type: type) -> bool:
-    """Whether arrays of a class all do: those of CuPy, which takes longer to say so of each."""
-    return "cupy" in _libraries_of_class(its_type) and hasattr(its_type, "__dlpack_device__")
 
 
 def library_of(array: object) -> str:
@@ -315,247 +298,3 @@ def check_kind(array: Any, kinds: str, given: object, name: str, wanted: str) ->
         if hasattr(given, "astype"):
             wanted += ", which its .astype() makes"
     raise TypeError(f"{name} is {what}; it must be {wanted}")
-
-
-def native_layout(array: NDArray[Any]) -> NDArray[Any]:
-    """Return `array` aligned and in native byte order, as the kernels read it."""
-    usable = array.dtype.isnative and array.flags.aligned
-    return array if usable else converted(array, array.dtype.newbyteorder("="))
-
-
-def contiguous(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return `array` as one of `dtype`, aligned and C-contiguous; itself if it is one."""
-    usable = array.dtype == dtype and array.flags.c_contiguous and array.flags.aligned
-    return array if usable else converted(array, dtype)
-
-
-def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
-    """Copy `array` to `out`, or a new C-contiguous one of `dtype`, in pieces that Ctrl-C ends."""
-    if out is None:
-        size = array.size * np.dtype(dtype).itemsize
-        check_memory(f"a copy of an array of shape {array.shape}", size)
-        out = np.empty(array.shape, dtype)
-    if array.nbytes <= PIECE_HERE or array.ndim == 0:
-        out[...] = array
-        return out
-    rows = max(1, PIECE_HERE * len(array) // array.nbytes)
-    for start in range(0, len(array), rows):
-        out[start : start + rows] = array[start : start + rows]
-    return out
-
-
-def move_to_gpu(xp: Any, array: NDArray[Any], wait: bool = True) -> Any:
-    """Return a copy of `array` on the GPU, in strips that Ctrl-C ends; `xp` is CuPy.
-
-    Without `wait` it may still be on its way, so nobody may change `array` before it has arrived.
-    """
-    if array.nbytes <= FEW_BYTES or not array.flags.c_contiguous:
-        return xp.asarray(array)
-    placed = xp.empty(array.shape, array.dtype)
-    upload(xp, array, placed, wait)
-    return placed
-
-
-def move_from_gpu(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Copy a contiguous array of CuPy's to `out`, which is contiguous, or to a new array."""
-    if out is None:
-        out = np.empty(array.shape, array.dtype)
-    if array.nbytes <= FEW_BYTES:
-        array.get(out=out)
-    else:
-        with caller_stream("cupy", array.device.id):  # kernels elsewhere would not be waited for
-            download(import_cupy(), array, out)
-    return out
-
-
-def on_host(array: Any) -> Any:
-    """Return an array of NumPy or CuPy in main memory; itself if it lies there."""
-    return array if isinstance(array, np.ndarray) else move_from_gpu(array)
-
-
-# An operation on so few entries takes less time in main memory than to be launched on a GPU.
-FEW = 1 << 15
-
-
-def few_on_host(array: Any) -> Any:
-    """Return an array of NumPy or CuPy in main memory if it has few rows, or else itself."""
-    return on_host(array) if len(array) <= FEW else array
-
-
-def host_copy(array: Any) -> Any:
-    """Return a copy of an array of NumPy or CuPy in main memory."""
-    return array.copy() if isinstance(array, np.ndarray) else move_from_gpu(array)
-
-
-def placed(xp: Any, array: NDArray[Any]) -> Any:
-    """Return an array where those of `xp` lie, NumPy or CuPy; itself if that is NumPy."""
-    return array if xp is np else move_to_gpu(xp, native_layout(array))
-
-
-def extremes(values: Any) -> tuple[int, int]:
-    """Return the smallest and the largest of an array of integers, which is not empty."""
-    usable = values.flags.c_contiguous and getattr(values.flags, "aligned", True)
-    if isinstance(values, np.ndarray) and values.dtype in INDEX_TYPES and usable:
-        return cast(tuple[int, int], native.extremes(values.reshape(-1)))
-    return int(values.min()), int(values.max())
-
-
-OBJECT_BYTES = 64  # of an entry of a sequence, as a Python object and then in an array
-
-# From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
-LARGE_BYTES = 1 << 20
-
-
-def new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return an array that is not initialised."""
-    num_bytes = prod(shape) * np.dtype(dtype).itemsize
-    if xp is not np or num_bytes < LARGE_BYTES:
-        return xp.empty(shape, dtype)
-    check_memory(f"a new array of shape {shape}", num_bytes)
-    return native.empty_bytes(num_bytes).view(dtype).reshape(shape)
-
-
-class Output:
-    """Where labels go: what a kernel fills, and what the user gets.
-
-    They are one array, contiguous and of int32 or int64, but for three cases, in which `labels` are
-    copied at the end: the user wants another dtype, and it must be known first that they fit; or
-    the kernel is led by what it has written there, and the user may change `out` meanwhile
-    (`private`); or labels of small items are int32, and the kernel needs int64 for indices in the
-    array of all items, up to `largest_index`.
-
-    Labels are from `lowest`, 0 or -1, to `largest`. `dtype` may be "smallest", or None for int32
-    where every index fits; `out` must not share memory with the inputs, of `xp`.
-    """
-
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        largest: int,
-        dtype: DTypeLike | None,
-        out: Any,
-        inputs: tuple[Any, ...],
-        lowest: int = 0,
-        private: bool = False,
-        xp: Any = np,
-        largest_index: int = 0,
-    ) -> None:
-        self._xp, self._lowest, self._out = xp, lowest, out
-        smallest = isinstance(dtype, str) and dtype == "smallest"
-        if smallest and out is not None:
-            raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
-        wanted = None if dtype is None or smallest else as_dtype(dtype)
-        self._copy = None if out is None else check_output(out, shape, wanted, inputs, xp)
-        if self._copy is not None:
-            wanted = self._copy.dtype
-        if wanted is not None:
-            _check_label_type(wanted, "dtype" if out is None else "out", largest, lowest)
-        by_size = INDEX_TYPES[largest > INT32_MAX]
-        # None for the smallest type that the labels fit into.
-        self._dtype = None if smallest else by_size if wanted is None else wanted
-        filled = by_size if self._dtype not in INDEX_TYPES else self._dtype
-        if largest_index > INT32_MAX:
-            filled = INDEX_TYPES[1]
-        in_place = self._copy is not None and not private and self._copy.dtype == filled
-        self.labels: Any = self._copy if in_place else new_array(xp, shape, filled)
-
-    def finish(self, library: str) -> Any:
-        """Return the filled `labels` as the user wants them, those that are new of a library.
-
-        Raise if they do not fit a type.
-        """
-        dtype = self._dtype
-        if dtype not in INDEX_TYPES:
-            largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
-            smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
-            dtype = smallest if dtype is None else dtype
-            check_holds(dtype, largest, self._lowest, "dtype" if self._out is None else "out")
-        target = self.labels if self._copy is None else self._copy
-        if target.dtype != dtype:
-            target = self._xp.empty(self.labels.shape, dtype)
-        if target is not self.labels and self._xp is np:
-            converted(self.labels, dtype, target)
-        elif target is not self.labels:
-            target[...] = self.labels
-        return in_library(target, library) if self._out is None else self._out
-
-
-def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:
-    """Return the dtype of labels from `lowest` to `largest` that no array is made for now."""
-    wanted = INDEX_TYPES[largest > INT32_MAX] if dtype is None else as_dtype(dtype)
-    _check_label_type(wanted, "dtype", largest, lowest)
-    if lowest < 0:  # roots are indices, and which ones is known too late
-        check_holds(wanted, largest - 1, lowest)
-    return wanted
-
-
-def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return the argument of that name, a type of labels, as one of NumPy."""
-    try:
-        return np.dtype(dtype)
-    except Exception as error:  # of many types
-        raise TypeError(
-            f"dtype={shown(dtype)} must be a dtype of integers or 'smallest': {error}"
-        ) from error
-
-
-def _check_label_type(wanted: np.dtype[Any], name: str, largest: int, lowest: int) -> None:
-    if wanted.kind not in "iu":
-        raise TypeError(f"{name} is {wanted}; labels are integers")
-    if not wanted.isnative:
-        raise ValueError(f"{name} is {wanted}; labels are in native byte order")
-    if lowest < 0 and wanted.kind == "u":
-        raise ValueError(f"{name} is {wanted}, without a -1 for the background; use a signed type")
-    if wanted == np.int32 and largest > INT32_MAX:
-        raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
-
-
-def check_output(
-    out: Any, shape: tuple[int, ...], wanted: np.dtype[Any] | None, inputs: tuple[Any, ...], xp: Any
-) -> Any:
-    """Return `out` as a plain array of `xp`."""
-    if xp is np:
-        out = _as_shared(out)
-        usable = out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
-    else:
-        if not on_gpu(out):
-            raise TypeError(f"out must lie in GPU memory, as the input does: {type(out).__name__}")
-        out = as_cupy(out)
-        check_gpu(out, "out")
-        usable = out.flags.c_contiguous
-    if out.shape != shape:
-        raise ValueError(f"out has shape {out.shape}; the labels have shape {shape}")
-    if wanted is not None and wanted != out.dtype:
-        raise ValueError(f"out is of dtype {out.dtype}, but dtype={wanted} was asked for")
-    if not usable:
-        raise ValueError(
-            "out must be writeable, aligned and C-contiguous; its strides are "
-            f"{out.strides} and writeable is {getattr(out.flags, 'writeable', True)}"
-        )
-    if any(_may_share_memory(out, array, xp) for array in inputs):
-        raise ValueError("out shares memory with the input, which is never changed; copy one")
-    return out
-
-
-def _as_shared(out: Any) -> NDArray[Any]:
-    """Return a view of an array in main memory, of any library; what is written goes there."""
-    if isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray):
-        return np.asarray(out).view()
-    if hasattr(out, "__dlpack__") and not isinstance(out, np.ndarray) and not on_gpu(out):
-        # Of a copy, such as some libraries give away, the next one is another one.
-        first, second = as_numpy(out, "out"), as_numpy(out, "out")
-        if first.size == 0 or np.may_share_memory(first, second):
-            return first
-    raise TypeError(
-        f"out must be a NumPy array, not {type(out).__name__}, or one of another library that "
-        "shares its memory by DLPack"
-    )
-
-
-def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:
-    """Whether an array that is C-contiguous may share memory with another one of its library."""
-    if xp is not np and array.flags.c_contiguous:
-        # What CuPy finds after a look at all strides, which takes as long as to launch a kernel.
-        start, first = out.data.ptr, array.data.ptr
-        return bool(start < first + array.nbytes and first < start + out.nbytes)
-    return bool(xp.may_share_memory(out, array))

@@ -104,7 +104,7 @@ def _of_arrow(given: Any) -> Values | None:
 
 
 class AxisLengths(tuple[float, ...]):
-    """How far apart the elements of an array are along its axes, those of a batch too."""
+    """The distances of neighbouring elements along each axis of an array, batch axes too."""
 
 
 def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:

@@ -1,4 +1,4 @@
-"""How much memory the machine has, and this process takes."""
+"""The memory of the machine and of this process."""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@ from skimage import measure
 import conncomp
 from changing_memory import written_by_another_thread
 from conncomp.components.columns import accumulators
+from conncomp.components.columns.measuring import LabelMeaning
 from conncomp.components.columns.properties import PROPERTIES
-from conncomp.components.statistics import LabelMeaning, measure_labels
+from conncomp.components.statistics import measure_labels
 
 LABELS = np.array([[0, 4, 4, 0, 9], [4, 4, 0, 9, 9], [0, 0, 0, 0, 9]])
 
@@ -90,7 +91,7 @@ def test_a_largest_label_that_is_known():
     expected = table_of(labels, labels, properties=names).columns()
     for largest in (labels.max(), labels.max() + 9):
         wanted = False, False, names, None, LabelMeaning(0, 0, int(largest))
-        table = measure_labels(labels, (labels, None), *wanted)
+        table = measure_labels(labels, labels, None, *wanted)
         assert len(table.moments) == 0
         for name, column in table.columns().items():
             np.testing.assert_array_equal(column, expected[name])

@@ -13,7 +13,7 @@ from skimage.measure import regionprops
 
 import conncomp
 from components.test_words import rows_of_labels
-from conncomp import _arrays
+from conncomp import _array_storage
 
 LABELS = hnp.arrays(
     st.sampled_from(["u1", "i2", "i4", "u4", "i8", "u8", ">i4"]),
@@ -322,7 +322,7 @@ def test_what_is_missing_or_has_no_axes():
 @pytest.mark.parametrize("shape", [(1, 300), (300, 1), (17, 19), (5, 6, 7), (2,) * 9])
 def test_conversions_in_pieces(monkeypatch, shape):
     """As for large arrays: layouts, byte orders and dtypes that are converted piece by piece."""
-    monkeypatch.setattr(_arrays, "PIECE_HERE", 64)
+    monkeypatch.setattr(_array_storage, "PIECE_HERE", 64)
     image = np.random.default_rng(0).integers(0, 3, shape)
     labels = conncomp.label(image, dtype=np.int64)
     sizes = conncomp.component_sizes(labels, background=0)

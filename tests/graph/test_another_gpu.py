@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp import Graph, _arrays, minimum_spanning_forest, spanning_forest
+from conncomp import Graph, _array_storage, minimum_spanning_forest, spanning_forest
 from conncomp.graph.inputs.conversions import as_arcs_or_rows
 from host_cupy import place_elsewhere
 
@@ -45,9 +45,11 @@ def test_moves_wait_for_the_other_gpu(cupy, monkeypatch):
         assert cupy.cuda.runtime.getDevice() == 1
         array.get(out=out)
 
-    monkeypatch.setattr(_arrays, "FEW_BYTES", 10)
-    monkeypatch.setattr(_arrays, "download", download)
-    np.testing.assert_array_equal(_arrays.move_from_gpu(placed._parts.arrays[0]), np.arange(900))
+    monkeypatch.setattr(_array_storage, "FEW_BYTES", 10)
+    monkeypatch.setattr(_array_storage, "download", download)
+    np.testing.assert_array_equal(
+        _array_storage.move_from_gpu(placed._parts.arrays[0]), np.arange(900)
+    )
     np.testing.assert_array_equal(placed.to("cpu").arrays[1], np.arange(900) + 1)
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 import conncomp
-from conncomp import Graph, _arrays, condensation, connected_components, generate
+from conncomp import Graph, _array_storage, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
 from conncomp.graph import repeated
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
@@ -188,7 +188,7 @@ def test_a_share_that_leads_out_of_its_middle(downwards):
 def check_rows(graph, ends):
     """Check that rows hold the distinct arcs between different ends, sorted."""
     between = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
-    indptr, indices = map(_arrays.on_host, (graph.indptr, graph.indices))
+    indptr, indices = map(_array_storage.on_host, (graph.indptr, graph.indices))
     np.testing.assert_array_equal(
         np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), between[:, 0]
     )

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from conncomp import _arrays, label
+from conncomp import _label_output, label
 from conncomp.grid import answers, repeated
 from conncomp.grid.algorithms import ALGORITHMS
 from host_cupy import HOST_AND_GPU, cupy_of, place_on_host
@@ -76,7 +76,7 @@ def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, al
 @pytest.mark.parametrize("algorithm", [*ALGORITHMS["cuda"]])
 def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
     """Kernels keep indices in the whole array, which may not fit into the labels of its items."""
-    monkeypatch.setattr(_arrays, "INT32_MAX", 200)
+    monkeypatch.setattr(_label_output, "INT32_MAX", 200)
     filled = []
 
     def fill_on_gpu(question, gpu, image, labels, workspace):

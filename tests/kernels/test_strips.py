@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp import _arrays
+from conncomp import _array_storage
 from conncomp.kernels.cuda.core import strips
 from cuda_driver import driver_stand_in
 from host_cuda.host_gpu import AVAILABLE
@@ -84,7 +84,7 @@ def driver(library, monkeypatch):
     monkeypatch.setattr(strips, "DRIVER", library)
     monkeypatch.setattr(strips, "STRIP", STRIP)
     monkeypatch.setattr(strips, "PIECE", 30_000)
-    monkeypatch.setattr(_arrays, "FEW_BYTES", 100)
+    monkeypatch.setattr(_array_storage, "FEW_BYTES", 100)
     monkeypatch.setattr(strips, "FEW_BYTES", 100)
     strips._transfers.cache_clear()
     loaded = ctypes.CDLL(library)
@@ -108,7 +108,7 @@ def random_array(count, dtype):
 def test_there_and_back(driver, threads, count, dtype):
     array = random_array(count, dtype)
     back, gpu = np.zeros_like(array), LateGpu()
-    placed = _arrays.move_to_gpu(gpu, array)
+    placed = _array_storage.move_to_gpu(gpu, array)
     np.testing.assert_array_equal(placed.host, array)
     strips.download(gpu, placed, back)
     np.testing.assert_array_equal(back, array)
@@ -126,7 +126,7 @@ def test_pinned_arrays_are_copied_as_they_are(driver, count, wait):
     array = random_array(count, np.uint8)
     back = np.zeros_like(array)
     gpu = LateGpu(array, back)
-    placed = _arrays.move_to_gpu(gpu, array, wait)
+    placed = _array_storage.move_to_gpu(gpu, array, wait)
     pieces = [min(30_000, count - start) for start in range(0, count, 30_000)]
     assert gpu.copies == [(strips.TO_GPU, piece) for piece in pieces]
     assert len(gpu.stream.waiting) == (not wait)
@@ -139,7 +139,7 @@ def test_few_bytes_are_copied_at_once_unless_they_are_pinned():
     array = random_array(2 << 20, np.uint8)
     for gpu, strip_copies in (LateGpu(), 0), (LateGpu(array), 1):
         back = np.zeros_like(array)
-        placed = _arrays.move_to_gpu(gpu, array)
+        placed = _array_storage.move_to_gpu(gpu, array)
         assert len(gpu.copies) == strip_copies
         strips.download(gpu, placed, back)
         np.testing.assert_array_equal(back, array)

@@ -13,6 +13,7 @@ called in any order and anywhere. Beside this way lie
 
     volumes/        `label_file`: the same stages by an engine of threads or of workers (job.py)
     streams/        `stream_labels`: slabs one after another, each linked to the one before
-    measures/       functions of labels in chunks: label_chunks.py says how Dask's and files' do it
+    measures/       functions of labels in chunks: statistics.py, contacts.py and overlaps.py have
+                    each its steps; dask_labels.py and volume_labels.py read, call and merge
     of_xarray.py    names of axes, taken off before and put on again after
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -20,12 +20,14 @@ import dask
 import dask.array
 import numpy as np
 from dask._task_spec import Task, TaskRef
+from dask.array import Array
 from dask.base import compute_as_if_collection, get_scheduler, tokenize
 from dask.graph_manipulation import clone
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import NDArray
 
-from conncomp._arrays import choose_device, new_array, on_gpu
+from conncomp._array_storage import new_array
+from conncomp._arrays import choose_device, on_gpu
 from conncomp._memory import total_memory
 from conncomp.chunked.dask_graph import TaskGraph
 from conncomp.chunked.layout import Index, Layout
@@ -33,8 +35,10 @@ from conncomp.chunked.numbering import final_roots, publish
 from conncomp.chunked.relabelling import relabel
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all, labels_of
+from conncomp.chunked.tree import Deferred, Function, OfChunks
 from conncomp.chunked.union import link
 from conncomp.grid.runs import Placed, write_together
+from conncomp.kernels.cuda.launcher import DType
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
@@ -45,23 +49,23 @@ JOINED = (link, final_roots, publish)
 VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
-def label(label_image: Any, **arguments: Any) -> Any:
+def label(label_image: object, **arguments: Any) -> Any:
     """Label a Dask array, lazily; arguments are those of `conncomp.label`."""
     image = dask_array("label_image", label_image)
-    return _label(image, *_asked(rules_of_image, "label_image", image, arguments))
+    return _label(image, *_resolved(rules_of_image, "label_image", image, arguments))
 
 
-def label_bonds(bonds: Any, **arguments: Any) -> Any:
+def label_bonds(bonds: object, **arguments: Any) -> Any:
     """Label bonds in a Dask array, lazily; arguments are those of `conncomp.label_bonds`."""
     array = dask_array("bonds", bonds)
     if array.dtype == np.bool_ and array.ndim:
         array = array.rechunk({0: -1})
-    return _label(array, *_asked(rules_of_bonds, "bonds", array, arguments))
+    return _label(array, *_resolved(rules_of_bonds, "bonds", array, arguments))
 
 
-def dask_array(name: str, given: Any) -> Any:
+def dask_array(name: str, given: object) -> Array:
     """Return a Dask array none of whose chunks is empty, unless all of it is."""
-    if not isinstance(given, dask.array.Array):
+    if not isinstance(given, Array):
         raise TypeError(
             f"{name} is a {type(given).__name__} of Dask; make an array of it first, for example "
             "by .to_dask_array(lengths=True)"
@@ -76,25 +80,24 @@ def dask_array(name: str, given: Any) -> Any:
     return given
 
 
-def _asked(
-    resolve: Callable[..., tuple[Layout, Rules]], name: str, array: Any, arguments: dict[str, Any]
+def _resolved(
+    resolve: Callable[..., tuple[Layout, Rules]], name: str, array: Array, arguments: dict[str, Any]
 ) -> tuple[Layout, Rules]:
     """Resolve arguments, and refuse those for arrays in memory."""
-    asked = dict(arguments)
-    if asked.pop("out", None) is not None:
+    if arguments.pop("out", None) is not None:
         raise ValueError(
             f"out is for arrays in memory, but {name} is of Dask; dask.array.store writes the "
             "labels to an array"
         )
-    if asked.pop("workspace", None) is not None:
+    if arguments.pop("workspace", None) is not None:
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
-    if isinstance(asked.get("dtype"), str) and asked["dtype"] == "smallest":
+    if isinstance(arguments.get("dtype"), str) and arguments["dtype"] == "smallest":
         raise ValueError(
             f"dtype='smallest' is known when all labels are, but {name} is of Dask; name a dtype"
         )
-    place = choose_device(asked.pop("device"), on_gpu(array._meta), name)
-    options = {key: asked.pop(key) for key in asked.keys() - _OF_ARRAYS}
-    return resolve(array.chunks, array.dtype, place, **asked, options=options)
+    place = choose_device(arguments.pop("device"), on_gpu(array._meta), name)
+    options = {key: arguments.pop(key) for key in arguments.keys() - _OF_ARRAYS}
+    return resolve(array.chunks, array.dtype, place, **arguments, options=options)
 
 
 _OF_ARRAYS = {
@@ -103,7 +106,7 @@ _OF_ARRAYS = {
 }
 
 
-def _label(array: Any, layout: Layout, rules: Rules) -> Any:
+def _label(array: Array, layout: Layout, rules: Rules) -> Any:
     question = rules.question
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
     batch = question.batch_axes
@@ -121,7 +124,7 @@ def _label(array: Any, layout: Layout, rules: Rules) -> Any:
     return (labels, _counts(graph, labels, result.counts, batch)) if question.counted else labels
 
 
-class LabelArray(dask.array.Array):  # type: ignore[misc]
+class LabelArray(Array):  # type: ignore[misc]
     """A Dask array of labels, computed in memory by its `writing`; what is made of it is Dask's."""
 
     __slots__ = ("writing",)
@@ -134,25 +137,25 @@ class LabelArray(dask.array.Array):  # type: ignore[misc]
         labels = new_array(np, self.shape, self.dtype)
         options.pop("traverse", None)
         options.pop("optimize_graph", None)
-        placed = compute_as_if_collection(dask.array.Array, *writing(labels), **options)
+        placed = compute_as_if_collection(Array, *writing(labels), **options)
         write_together([part for part in placed if part is not None])
         return labels
 
 
 def _in_this_process(options: dict[str, Any]) -> bool:
     """Whether the scheduler, by options or by settings of Dask, calls tasks in this process."""
-    chosen = get_scheduler(scheduler=options.get("scheduler"), cls=dask.array.Array)
+    chosen = get_scheduler(scheduler=options.get("scheduler"), cls=Array)
     return chosen in (dask.threaded.get, dask.local.get_sync)
 
 
 @dataclass(frozen=True)
 class _Labelling:
-    array: Any
+    array: Array
     layout: Layout
     rules: Rules
 
     @cached_property
-    def sources(self) -> list[Any]:
+    def sources(self) -> list[Array]:
         """The array, and if its values are not kept, the same to be computed once more."""
         kept = not self.layout.crossed or self.array.nbytes * SHARE <= (total_memory() or math.inf)
         return [self.array] if kept else [self.array, clone(self.array)]
@@ -169,7 +172,7 @@ class _Labelling:
         names = [(source.name, *(0,) * rules.planes) for source in self.sources]
         values = [{index: TaskRef((*name, *index)) for index in layout.indices()} for name in names]
 
-        def in_place(name: str, index: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+        def in_place(name: str, index: Index, function: Function, *arguments: Any) -> Deferred:
             if places is not None and function in (relabel, labels_of):
                 function = partial(_write, function, places[index])
             return graph.call(name, index, function, *arguments)
@@ -189,7 +192,7 @@ class _Labelling:
         return HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources), keys
 
 
-def _write(function: Callable[..., Any], place: NDArray[Any], *arguments: Any) -> Placed | None:
+def _write(function: Function, place: NDArray[Any], *arguments: Any) -> Placed | None:
     made = function(*arguments, out=place)
     return made if isinstance(made, Placed) else None
 
@@ -206,17 +209,17 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
+def meta_of(array: Array, ndim: int, dtype: DType) -> NDArray[Any]:
     """Return an empty array of the library that chunks of labels are of."""
     meta = array._meta if on_gpu(array._meta) else np.zeros(())
     return meta.reshape(-1)[:0].astype(dtype).reshape((0,) * ndim)
 
 
-def _counts(graph: TaskGraph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
+def _counts(graph: TaskGraph, labels: Array, counts: OfChunks, batch: int) -> Array:
     name, tasks = graph.names["num"], {}
     for block, of_items in counts.items():
         shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))
         tasks[name, *block] = Task((name, *block), np.reshape, of_items, shape)
     high = HighLevelGraph.from_collections(name, tasks, dependencies=[labels])
     meta = np.zeros((0,) * batch, np.int64)
-    return dask.array.Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)
+    return Array(high, name, labels.chunks[:batch], dtype=np.int64, meta=meta)

@@ -11,20 +11,18 @@ default one, where the chunk may still be made. A task ends when its stream is d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial, reduce
 from math import prod
 from operator import getitem
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 
 from dask._task_spec import Task, TaskRef
 
 from conncomp.chunked.layout import Index
-from conncomp.chunked.tree import Entry
+from conncomp.chunked.tree import Deferred, Entry, Function
 from conncomp.kernels.cuda.launcher import import_cupy
-
-Function = Callable[..., Any]
 
 
 class _Streams(local):
@@ -36,7 +34,7 @@ _STREAMS = _Streams()
 
 
 class Names(dict[str, str]):
-    """What tasks are called in a graph."""
+    """The full names of tasks in a graph, by short ones."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -46,26 +44,35 @@ class Names(dict[str, str]):
         return full
 
 
+class _Joined(NamedTuple):
+    """Calls that one task makes, of which some may still be to come."""
+
+    task: TaskRef
+    size: int  # how many calls there will be
+    calls: list[tuple[Index, ...]]  # for each, where its arguments are among the `given`, as paths
+    given: dict[int, tuple[int, Any]]  # places and values of distinct arguments, by their identity
+
+
 class TaskGraph:
     """An engine that makes tasks of calls, by keys that have a token.
 
-    Calls of functions that are joined are made together for so many chunks along each axis, a
-    side. Chunks, on a GPU or not, are what the graph has no task for.
+    Calls of `joined` functions are made together for `side` chunks along each axis, of which there
+    are `counts`. The graph has no tasks for chunks of values, on a GPU or not.
     """
 
     def __init__(
         self,
         token: str,
         on_gpu: bool,
-        joined: Sequence[Any] = (),
+        joined: Sequence[Function] = (),
         counts: Index = (),
         side: int = 2,
     ) -> None:
-        self.names, self.tasks, self._on_gpu = Names(token), dict[Any, Task](), on_gpu
+        self.names, self.tasks, self._on_gpu = Names(token), dict[Hashable, Task](), on_gpu
         self._joined, self._counts, self._side = joined, counts, side
-        self._waiting, self._known = dict[Any, Any](), dict[Any, Any]()
+        self._waiting, self._known = dict[Hashable, _Joined](), dict[Any, Any]()
 
-    def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
+    def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Deferred:
         """Add a task, or a call to one; return what stands for its result."""
         task = None if function in self._joined else TaskRef((self.names[name], *index))
         if self._on_gpu:
@@ -75,34 +82,34 @@ class TaskGraph:
         if task is not None and Entry not in map(type, arguments):
             self.tasks[task.key] = Task(task.key, function, *arguments)
             return task
-        alone: Any = None if task is None else (task, 1, [], {})
-        group, whole, calls, given = alone or self._group(name, index)
+        joined = self._joined_at(name, index) if task is None else _Joined(task, 1, [], {})
         places = []
         for each in arguments:
             path: Index = ()
             while type(each) is Entry:
                 each, path = each.of_all, (each.place, *path)
-            # What several calls have is one object, given once.
-            places.append((given.setdefault(id(each), (len(given), each))[0], *path))
-        calls.append(tuple(places))
-        if len(calls) == whole:
-            made = tuple(calls) if task is None else calls[0]
-            made = self._known.setdefault(made, made)  # the same of most tasks, kept once
-            wholes = (each for _, each in given.values())
+            # An argument that several calls have is one object, given once.
+            place, _ = joined.given.setdefault(id(each), (len(joined.given), each))
+            places.append((place, *path))
+        joined.calls.append(tuple(places))
+        if len(joined.calls) == joined.size:
+            calls: Any = tuple(joined.calls) if task is None else joined.calls[0]
+            calls = self._known.setdefault(calls, calls)  # the same of most tasks, kept once
+            given, key = (each for _, each in joined.given.values()), joined.task.key
             caller = call_each if task is None else call_at
-            self.tasks[group.key] = Task(group.key, caller, function, made, *wholes)
-            self._waiting.pop(group.key, None)
-        return Entry(group, len(calls) - 1) if task is None else task
+            self.tasks[key] = Task(key, caller, function, calls, *given)
+            self._waiting.pop(key, None)
+        return Entry(joined.task, len(joined.calls) - 1) if task is None else task
 
-    def _group(self, name: str, index: Index) -> Any:
-        """Return the task of calls that are made together, how many, and these so far."""
+    def _joined_at(self, name: str, index: Index) -> _Joined:
+        """Return the calls that are joined with one of an index."""
         side = self._side
         group = tuple(k // side for k in index)
         key = (self.names[f"{name}-joined"], *group)
         if key not in self._waiting:
             counts = zip(self._counts, group, strict=True)
             whole = prod(min(side, count - side * k) for count, k in counts)
-            self._waiting[key] = TaskRef(key), whole, [], {}
+            self._waiting[key] = _Joined(TaskRef(key), whole, [], {})
         return self._waiting[key]
 
 
@@ -111,7 +118,7 @@ def call_at(function: Function, places: tuple[Index, ...], *given: Any) -> Any:
     return function(*(reduce(getitem, place, given) for place in places))
 
 
-def call_each(function: Function, calls: Any, *given: Any) -> list[Any]:
+def call_each(function: Function, calls: tuple[tuple[Index, ...], ...], *given: Any) -> list[Any]:
     """Call a function several times, each as `call_at`."""
     return [function(*(reduce(getitem, place, given) for place in places)) for places in calls]
 

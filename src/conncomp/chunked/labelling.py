@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.layout import Index
 from conncomp.chunked.rules import Rules, question_of_chunk
 from conncomp.grid.array import read
@@ -30,7 +31,7 @@ class Face(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What other chunks have to know of one. Arrays of components have those on faces, in order."""
+    """The components on the faces of a chunk, for its neighbours; arrays are in their order."""
 
     roots: NDArray[np.int64]  # flat index in the whole array of the first element in this chunk
     labels: NDArray[np.int64]  # in this chunk
@@ -61,7 +62,7 @@ class ChunkLabels(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the chunk."""
+        """The shape of the chunk."""
         return tuple(self.labels.shape)
 
     def side(self, axis: int, last: bool) -> Any:

@@ -1,4 +1,4 @@
-"""How an array is cut into chunks, and which of them are neighbours."""
+"""The layout of an array in chunks, and the neighbours of each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, product
 from math import prod
 from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
 
 from conncomp.kernels.neighbourhood import Step
 
@@ -24,12 +27,12 @@ class Layout:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """That of the array."""
+        """The shape of the array."""
         return tuple(sum(lengths) for lengths in self.lengths)
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """How many chunks there are along each axis."""
+        """The number of chunks along each axis."""
         return tuple(len(lengths) for lengths in self.lengths)
 
     @cached_property
@@ -87,8 +90,16 @@ class Layout:
 
     @property
     def chunks(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return prod(self.counts)
+
+
+def items_at(place: tuple[slice, ...], batch: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the numbers of the items at a place, in C order, given the lengths of batch axes."""
+    numbers = np.zeros((), np.int64)
+    for part, length in zip(place, batch, strict=False):
+        numbers = numbers[..., None] * length + np.arange(part.start, part.stop)
+    return numbers.reshape(-1)
 
 
 @lru_cache(maxsize=64)

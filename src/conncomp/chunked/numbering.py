@@ -39,7 +39,7 @@ class ByRoot(NamedTuple):
 
 
 class FinalRoots(NamedTuple):
-    """What components of a report have become in the whole array."""
+    """The components of a report in the whole array."""
 
     roots: Indices
     gone: NDArray[np.bool_]  # whether the root is in another chunk

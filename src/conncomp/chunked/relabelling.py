@@ -6,9 +6,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp._arguments import check_holds
-from conncomp._arrays import new_array
+from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp.chunked.labelling import (
     ChunkLabels,
@@ -23,29 +24,30 @@ from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, numbers_of_c
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.union import RootTable, look_up
 from conncomp.grid.runs import LARGEST, KeptRuns, Placed
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.launcher import DType, current_gpu
 
+Labels = NDArray[Any]  # or values, of NumPy or CuPy
 PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copied to their place
 
 
 def relabel(
     rules: Rules,
     start: Index,
-    values: Any,
+    values: Labels,
     report: Report,
     final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
     numbers: ByRoot | None,
-    out: Any = None,
-) -> Any:
+    out: Labels | None = None,
+) -> Labels | Placed:
     """Do the third stage of a chunk, in a new array or in `out`.
 
     Labels are roots, or else numbers: `before` says how many roots are before the segments of the
     chunk, and `numbers` are those of roots in other chunks. Runs that the report kept are not
     written to `out` yet, but later with those beside them.
     """
-    runs: Any = report.runs or chunk_runs(rules, values)
-    labelled = label_chunk(rules, values) if runs is None else runs
+    runs = report.runs or chunk_runs(rules, values)
+    labelled: Any = label_chunk(rules, values) if runs is None else runs
     dtype = rules.label_type
     of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
     if runs is not None:
@@ -65,19 +67,19 @@ def numbers_of_labels(
     final: FinalRoots | RootTable,
     before: Indices | None,
     numbers: ByRoot | None,
-) -> Any:
+) -> Labels:
     """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
     if isinstance(final, FinalRoots) and before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())
     xp = np if isinstance(own, np.ndarray) else current_gpu().xp
-    roots = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
+    roots: Labels = xp.concatenate([xp.full(1, -1, np.int64), own % rules.item_size])
     of_report = look_up(final, report.roots) if isinstance(final, RootTable) else final.roots
     roots[xp.asarray(report.labels)] = xp.asarray(of_report % rules.item_size)
     return roots
 
 
-def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None) -> Any:
+def relabel_chunk(labels: Labels, table: Labels, dtype: DType, out: Labels | None = None) -> Labels:
     """Return the labels of a chunk after each is replaced by its entry of a table.
 
     The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
@@ -87,7 +89,8 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)
     table = table.astype(filled, copy=False)
     if not isinstance(labels, np.ndarray):
-        return current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
+        on_gpu: Labels = current_gpu().xp.asarray(table).astype(dtype, copy=False)[labels]
+        return on_gpu
     if out is None:
         out = new_array(np, labels.shape, filled)
     if out.dtype == filled and out.flags.c_contiguous:
@@ -104,8 +107,8 @@ def relabel_chunk(labels: Any, table: Any, dtype: np.dtype[Any], out: Any = None
 
 
 def relabel_runs(
-    runs: KeptRuns, table: Indices, dtype: np.dtype[Any], out: Any = None, late: bool = False
-) -> Any:
+    runs: KeptRuns, table: Indices, dtype: DType, out: Labels | None = None, late: bool = False
+) -> Labels | Placed:
     """Relabel runs; if late, leave `out` to `write_together` where it can."""
     largest = int(table.max())
     check_holds(dtype, largest)

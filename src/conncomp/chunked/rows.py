@@ -27,7 +27,7 @@ class RowTable(dict[str, NDArray[Any]]):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(next(iter(self.values())))
 
     def take(self, rows: Any) -> RowTable:

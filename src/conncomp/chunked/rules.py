@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arrays import as_label_type
+from conncomp._label_output import as_label_type
 from conncomp.chunked.layout import Layout
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import describe_values
@@ -20,7 +20,7 @@ from conncomp.kernels.links import Links, bonds_of_axes
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is connected in an array of chunks."""
+    """The question to an array in chunks, resolved for its shape and dtype."""
 
     question: Question  # asked of the whole array
     shape: tuple[int, ...]  # of the labels of the whole array
@@ -32,7 +32,7 @@ class Rules:
 
     @property
     def item_size(self) -> int:
-        """How many elements an item has."""
+        """The number of elements of an item."""
         return prod(self.shape[self.question.batch_axes :])
 
     @property

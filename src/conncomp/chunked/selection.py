@@ -1,4 +1,4 @@
-"""Which components are kept, by their sizes in the whole array, while labels are written.
+"""Selection of components by their sizes in the whole array, while labels are written.
 
 A chunk knows the sizes of what is on none of its faces. Sizes of parts of components on faces are
 summed up the tree of unions, and come back to the chunks that have parts:
@@ -20,14 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
-from conncomp.chunked.labelling import (
-    ChunkLabels,
-    Report,
-    label_chunk,
-    report_chunk,
-    root_indices,
-)
+from conncomp._array_storage import on_host
+from conncomp.chunked.labelling import ChunkLabels, Report, label_chunk, report_chunk, root_indices
 from conncomp.chunked.layout import Index
 from conncomp.chunked.numbering import ByRoot, FinalRoots, Indices, look_up_numbers
 from conncomp.chunked.relabelling import numbers_of_labels, relabel_chunk
@@ -41,15 +35,23 @@ DIGITS = 19  # that a size has at most
 
 
 class Selection(NamedTuple):
-    """What is kept."""
+    """The sizes and numbers of components that are kept."""
 
     least: int  # elements that a component has
     largest: int | None  # how many components of each item
     listed: int = 0  # by a summary of the sizes of all, which there is none of if that is 0
 
 
+class Chosen(NamedTuple):
+    """The components that stay, as a chunk is told of them."""
+
+    selection: Selection
+    best: ByRoot | None  # the largest of each item, if only so many are kept
+    totals: ByRoot  # sizes of whole components of which the chunk has parts on faces
+
+
 class SizeSummary(NamedTuple):
-    """How large some components are."""
+    """The sizes of some components."""
 
     by_digits: Indices  # components of 1, 2, ... digits of size, and their elements
     largest: Indices  # rows of size, item and label: large, then early, then small ones first
@@ -73,7 +75,7 @@ class Selected(NamedTuple):
 
 
 def label_and_count(
-    rules: Rules, start: Index, sides: int, selection: Selection, values: Any
+    rules: Rules, start: Index, sides: int, selection: Selection, values: NDArray[Any]
 ) -> Report:
     """Do the first stage of a chunk, whose report has the sizes of components, too."""
     labelled = label_chunk(rules, values)
@@ -113,8 +115,8 @@ def largest_of(rules: Rules, selection: Selection, *parts: ByRoot) -> ByRoot:
 
 def choose_all(
     call: Call, tree: Tree, rules: Rules, selection: Selection, reports: OfChunks, final: OfChunks
-) -> dict[Index, tuple[Any, ...]]:
-    """Return for each chunk of a block what `relabel_selected` takes at its end."""
+) -> OfChunks:
+    """Return the `Chosen` for each chunk of a block."""
     sizes = {index: call("sizes", index, sizes_on_faces, reports[index]) for index in final}
     totals = tree.total(sizes)
     best = None
@@ -126,7 +128,8 @@ def choose_all(
         ]
         largest = partial(largest_of, rules, selection)
         best = merged(call, "best", tree.block, parts, largest, GROUP)
-    return {index: (selection, best, total) for index, total in totals.items()}
+    choose = partial(call, "chosen")
+    return {index: choose(index, Chosen, selection, best, each) for index, each in totals.items()}
 
 
 def sizes_on_faces(report: Report) -> ByRoot:
@@ -148,14 +151,14 @@ def candidates(
 def relabel_selected(
     rules: Rules,
     start: Index,
-    values: Any,
+    values: NDArray[Any],
     report: Report,
     final: FinalRoots,
     before: Indices | None,
     numbers: ByRoot | None,
-    *chosen: Any,
+    chosen: Chosen,
 ) -> Selected:
-    """Do the third stage, in which labels that `choose_all` has not chosen become background."""
+    """Do the third stage, in which labels of components that are not chosen become background."""
     selection, best, totals = chosen
     labelled = label_chunk(rules, values)
     of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)

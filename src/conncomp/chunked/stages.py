@@ -14,6 +14,7 @@ functions; names are for people.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -26,13 +27,14 @@ from conncomp.chunked.numbering import FinalRoots, final_roots, publish
 from conncomp.chunked.relabelling import relabel
 from conncomp.chunked.rules import Rules
 from conncomp.chunked.selection import (
+    Selected,
     Selection,
     choose_all,
     label_and_count,
     relabel_selected,
     select_items,
 )
-from conncomp.chunked.tree import Call, Entry, OfChunks, Tree
+from conncomp.chunked.tree import Call, Deferred, Entry, OfChunks, Tree
 from conncomp.chunked.union import crossings_of, link
 from conncomp.kernels.neighbourhood import Step
 
@@ -40,11 +42,11 @@ COUNTS = FinalRoots._fields.index("counts")
 
 
 class Result(NamedTuple):
-    """What an engine returned for all chunks."""
+    """The results of an engine for all chunks."""
 
-    labels: dict[Index, Any]  # by the index of each chunk
+    labels: dict[Index, Deferred]  # by the index of each chunk
     # of the items of a block, in C order, by its index along the batch axes; none if not asked
-    counts: dict[Index, Any]
+    counts: dict[Index, Deferred]
 
 
 def label_all(
@@ -68,15 +70,15 @@ def label_all(
     keep_or_selection = again_of is None if selection is None else selection
     reports = {}
     for index, start in starts.items():
-        chunk = rules, start, layout.sides(index), keep_or_selection, values[index]
-        reports[index] = call("label", index, first, *chunk)
+        sides, value = layout.sides(index), values[index]
+        reports[index] = call("label", index, first, rules, start, sides, keep_or_selection, value)
     linked = _link_all(call, layout, rules, reports)
     result, question = Result({}, {}), rules.question
     name = "numbers" if question.consecutive else "roots"
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
         tree = Tree(call, layout, block)
         tables = tree.unite(linked).items()
-        final: dict[Index, Any] = dict(tables)
+        final: dict[Index, Deferred] = dict(tables)
         if question.consecutive or question.counted or selection:  # else roots are looked up
             final = {k: call("count", k, final_roots, reports[k], table) for k, table in tables}
         before, numbers = dict[Index, Entry](), dict[Index, Entry]()
@@ -88,15 +90,16 @@ def label_all(
             own = {k: call("publish", k, publish, reports[k], each, before[k]) for k, each in parts}
             numbers = tree.exchange(own)
         chosen = choose_all(call, tree, rules, selection, reports, final) if selection else {}
+        last: Any = relabel_selected if selection else relabel
         for index, of_chunk in final.items():
-            chunk = rules, starts[index], (again_of or values)[index], reports[index], of_chunk
-            numbered = (before[index], numbers[index]) if question.consecutive else (None, None)
-            last, more = (relabel_selected, chosen[index]) if selection else (relabel, ())
-            result.labels[index] = call(name, index, last, *chunk, *numbered, *more)
+            value, ahead = (again_of or values)[index], before[index] if numbers else None
+            finish = partial(call, name, index, last, rules, starts[index], value, reports[index])
+            more = [chosen[index]] if selection else []
+            result.labels[index] = finish(of_chunk, ahead, numbers.get(index), *more)
     return result
 
 
-def _link_all(call: Call, layout: Layout, rules: Rules, reports: OfChunks) -> dict[Index, Any]:
+def _link_all(call: Call, layout: Layout, rules: Rules, reports: OfChunks) -> OfChunks:
     """Return each chunk as a region of the tree."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
     leading = tuple(crossings_of(rules))
@@ -112,7 +115,7 @@ def _link_all(call: Call, layout: Layout, rules: Rules, reports: OfChunks) -> di
 class Alone(NamedTuple):
     """A chunk of whole items, which no other one touches."""
 
-    labels: Any  # or what is `Selected`
+    labels: NDArray[Any] | Selected
     counts: NDArray[np.int64]
 
 
@@ -136,7 +139,7 @@ def label_items(rules: Rules, values: NDArray[Any], selection: Selection | None 
     return Alone(labels, counts)
 
 
-def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> Any:
+def labels_of(alone: Alone, out: NDArray[Any] | None = None) -> NDArray[Any] | Selected:
     """Return the labels of a chunk of whole items, in `out` if that is given."""
     if out is None:
         return alone.labels

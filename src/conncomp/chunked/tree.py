@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count, product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from conncomp.chunked import numbering
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.numbering import (
+    ByRoot,
+    exchange_numbers,
+    exchange_sizes,
+    first_numbers,
+    fold_counts,
+    gathered_numbers,
+    summed_sizes,
+)
 from conncomp.chunked.union import RootTable, Union, levels_of, tables_below, unite
 
-# An engine: ``call(name, index, function, *arguments)`` calls a function now or later, and returns
-# its result or what stands for that in other calls. No two calls have the same name and index.
-Call = Callable[..., Any]
+Function = Callable[..., Any]
+Deferred = Any  # a result of a call of an engine, or what stands for it in later calls
+OfChunks = Mapping[Index, Deferred]  # of each chunk, by its index
+OfLevel = dict[Index, Deferred]  # of each region or union of a level, by its index in the tree
+OfLevels = list[OfLevel]  # the lowest first
 
-OfChunks = Mapping[Index, Any]  # what stands for each chunk, by its index
-OfLevel = dict[Index, Any]  # what stands for each region or union of a level, by that in the tree
+
+class Call(Protocol):
+    """An engine, which calls functions now or later. No two calls have the same name and index."""
+
+    def __call__(self, name: str, index: Index, function: Function, /, *arguments: Any) -> Deferred:
+        """Return the result of a function, or what stands for it in later calls."""
 
 
-def call_now(name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_now(name: str, index: Index, function: Function, *arguments: Any) -> Any:
     """Call a function: the engine that does all at once."""
     return function(*map(entry_of, arguments))
 
 
-def merged(call: Call, name: str, block: Index, parts: Sequence[Any], merge: Any, size: int) -> Any:
-    """Return what an engine makes of several parts, merged in a tree."""
+def merged(
+    call: Call, name: str, block: Index, parts: list[Any], merge: Function, size: int
+) -> Any:
+    """Return several parts merged to one by an engine, in a tree."""
     for height in count():
         groups = enumerate(parts[k : k + size] for k in range(0, len(parts), size))
         parts = [call(f"{name}-{height}", (*block, k), merge, *group) for k, group in groups]
@@ -37,9 +53,9 @@ def merged(call: Call, name: str, block: Index, parts: Sequence[Any], merge: Any
 
 
 class Entry(NamedTuple):
-    """Stands for an entry of what a call returns, or of a part; engines give calls the entry."""
+    """Stands for an entry of a result, or of another entry; engines resolve it for calls."""
 
-    of_all: Any
+    of_all: Deferred
     place: int
 
 
@@ -79,17 +95,16 @@ class Tree:
 
     def total(self, sizes: OfChunks) -> dict[Index, Entry]:
         """Return the sizes of the open components of each chunk, given those of parts in chunks."""
-        sums = self._up("sum", numbering.summed_sizes, self._unions, self._by_region(sizes))
-        of_unions = self._unions, self._tables, sums
-        return self._down("whole", numbering.exchange_sizes, *of_unions)[1]
+        sums = self._up("sum", summed_sizes, self._unions, self._by_region(sizes))
+        return self._down("whole", exchange_sizes, self._unions, self._tables, sums)[1]
 
     def _groups(self, height: int) -> Iterator[tuple[Index, list[Index]]]:
         level = self.levels[height]
         for group in product(*map(range, level.groups)):
             yield group, level.members(group)
 
-    def _up(self, name: str, function: Any, unions: list[OfLevel], below: OfLevel) -> list[OfLevel]:
-        """Return what a function makes of what there is for each union, and below, by level."""
+    def _up(self, name: str, function: Function, unions: OfLevels, below: OfLevel) -> OfLevels:
+        """Return, by level, a function's results for each union and the results of its members."""
         made = []
         for height, known in enumerate(unions):
             call = partial(self._call, f"{name}-{height}")
@@ -101,14 +116,18 @@ class Tree:
         return made
 
     def _down(
-        self, name: str, function: Any, *of_unions: list[OfLevel], of_members: Any = None
-    ) -> tuple[list[OfLevel], dict[Index, Entry]]:
-        """Return what a function makes of each union, by level, and which part each chunk has.
+        self,
+        name: str,
+        function: Function,
+        *of_unions: OfLevels,
+        of_members: OfLevels | None = None,
+    ) -> tuple[OfLevels, dict[Index, Entry]]:
+        """Return, by level, a function's results for each union, and the entry that a chunk has.
 
-        Of the highest one first: it takes what it has made for the union in the one above, or
-        None; then what there is for the union, and for its members.
+        From the highest level down, the function takes the entry of the union in the result above,
+        or None; then what there is for the union, and for its members.
         """
-        made: list[OfLevel] = [{} for _ in self.levels]
+        made: OfLevels = [{} for _ in self.levels]
         above: dict[Index, Entry] = {}
         for height in reversed(range(len(self.levels))):
             call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
@@ -122,14 +141,14 @@ class Tree:
             above = below
         return made, {self._chunks[region]: part for region, part in above.items()}
 
-    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Entry], Any]:
+    def count_before(self, counts: OfChunks) -> tuple[dict[Index, Entry], Deferred]:
         """Return how many roots are before segments of each chunk, and how many items have."""
         call, layout, block = self._call, self.layout, self.block
         chunks, crossed = self._chunks, layout.crossed
         lengths = self.levels[0].counts
 
-        def lines(of_regions: dict[Index, Any], j: int) -> dict[Index, list[Any]]:
-            """Return what there is along the axis ``crossed[j]``, by the places before it."""
+        def lines(of_regions: OfLevel, j: int) -> dict[Index, list[Deferred]]:
+            """Return lines of regions along the axis ``crossed[j]``, by the places before it."""
             groups = product(*map(range, lengths[:j]))
             return {group: [of_regions[*group, k] for k in range(lengths[j])] for group in groups}
 
@@ -140,30 +159,26 @@ class Tree:
                 # How many places chunks have along the axes before the one that is folded.
                 shape = layout.chunk_shape(chunks[group + (0,) * (len(crossed) - j)])
                 segments = prod(shape[: crossed[j - 1]])
-                to_fold = numbering.fold_counts, segments, *of_axis
-                folded[group] = call(f"fold-{j}", block + group, *to_fold)
+                folded[group] = call(f"fold-{j}", block + group, fold_counts, segments, *of_axis)
             levels.insert(0, lines(folded, j - 1))
         items = prod(layout.chunk_shape(chunks[(0,) * len(crossed)])[: layout.batch_axes])
-        total = call("fold-0", block, numbering.fold_counts, items, *levels[0][()])
-        bases: dict[Index, Any] = {(): np.zeros(items, np.int64)}
+        total = call("fold-0", block, fold_counts, items, *levels[0][()])
+        bases: OfLevel = {(): np.zeros(items, np.int64)}
         for j, level in enumerate(levels):
-            following: dict[Index, Any] = {}
+            following: OfLevel = {}
             for group, of_axis in level.items():
-                to_add = numbering.first_numbers, bases[group], *of_axis
-                first = call(f"first-{j}", block + group, *to_add)
+                first = call(f"first-{j}", block + group, first_numbers, bases[group], *of_axis)
                 following |= {(*group, k): Entry(first, k) for k in range(lengths[j])}
             bases = following
         return {chunks[region]: base for region, base in bases.items()}, total
 
-    def _by_region(self, of_chunks: OfChunks) -> dict[Index, Any]:
+    def _by_region(self, of_chunks: OfChunks) -> OfLevel:
         return {region: of_chunks[index] for region, index in self._chunks.items()}
 
 
-def _gather(union: Union, *published: numbering.ByRoot) -> numbering.ByRoot:
-    return numbering.gathered_numbers(published, union.open.roots)
+def _gather(union: Union, *published: ByRoot) -> ByRoot:
+    return gathered_numbers(published, union.open.roots)
 
 
-def _exchange(
-    above: numbering.ByRoot | None, tables: list[RootTable], *others: numbering.ByRoot
-) -> list[numbering.ByRoot]:
-    return numbering.exchange_numbers(numbering.gathered_numbers((*others, above)), tables)
+def _exchange(above: ByRoot | None, tables: list[RootTable], *others: ByRoot) -> list[ByRoot]:
+    return exchange_numbers(gathered_numbers((*others, above)), tables)

@@ -34,7 +34,7 @@ GROUP = 64  # regions that one union joins
 
 
 class StepAcross(NamedTuple):
-    """How a step leads from a part of a side to one of another chunk."""
+    """A step from a part of a side to a part of another chunk's side."""
 
     near: tuple[slice, ...]  # from which elements of the part
     far: tuple[slice, ...]  # to which of the other one, once that is turned along periodic axes
@@ -43,7 +43,7 @@ class StepAcross(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """How steps lead from a chunk to another one, in a direction."""
+    """The steps from a chunk to another one, in a direction."""
 
     bit: int  # of the side that they leave by; that of the other chunk differs in its last bit
     parts: tuple[Any, Any]  # of the sides of both, next to each other
@@ -150,7 +150,7 @@ class Open(NamedTuple):
 
 
 class RootTable(NamedTuple):
-    """What roots of a region have become: distinct roots, ascending, and those now."""
+    """The roots of a region, distinct and ascending, and the roots that replace them."""
 
     roots: Indices
     replaced: Indices
@@ -219,7 +219,7 @@ class Level:
 
     @property
     def groups(self) -> Index:
-        """How many unions there are along each axis."""
+        """The number of unions along each axis."""
         return tuple(-(-count // size) for count, size in zip(self.counts, self.size, strict=True))
 
     def members(self, group: Index) -> list[Index]:

@@ -24,7 +24,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from conncomp._arrays import move_from_gpu
+from conncomp._array_storage import move_from_gpu
 from conncomp._memory import in_words
 from conncomp._progress import progress_display
 from conncomp._text import printable

@@ -6,7 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from conncomp._arrays import as_cupy, as_numpy, move_from_gpu, on_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import as_cupy, as_numpy, on_gpu
 from conncomp._optional import optional
 
 
@@ -16,7 +17,7 @@ def in_memory(column: Any, name: str = "a column") -> NDArray[Any]:
 
 
 class Columns:
-    """What has ``columns()``: arrays of one axis and as many rows, by name."""
+    """Results that have ``columns()``: arrays of one axis and as many rows, by name."""
 
     def columns(self) -> dict[str, Any]:
         """Return the columns by name."""

@@ -21,15 +21,13 @@ from conncomp._arguments import (
     check_dimensions,
     shown,
 )
+from conncomp._array_storage import contiguous, converted, extremes
 from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
     check_gpu,
     check_kind,
-    contiguous,
-    converted,
-    extremes,
     in_library,
     library_of,
     on_gpu,
@@ -113,12 +111,12 @@ class Items:
 
     @property
     def described(self) -> tuple[Labels, int, int, tuple[int, ...]]:
-        """What kernels for GPUs take of it."""
+        """The arguments of kernels for GPUs."""
         return self.labels, self.background, self.all_rows, self.shape
 
     @property
     def flat(self) -> tuple[Labels, tuple[int, ...], int]:
-        """What native code takes of it."""
+        """The arguments of native code."""
         return self.labels.reshape(-1), self.shape, self.background
 
     @property

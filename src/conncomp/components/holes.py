@@ -20,8 +20,12 @@ from conncomp.components._labels import (
 )
 from conncomp.components.selection import assign_rows, replace_rows
 from conncomp.components.sizes import count_rows
-from conncomp.components.touching import check_touching, contact_steps, count_contacts
-from conncomp.grid._arguments import check_neighbourhood
+from conncomp.components.touching import (
+    check_touching,
+    contact_steps,
+    count_contacts,
+    neighbourhood_in,
+)
 from conncomp.grid.labelling import label
 from conncomp.kernels.neighbourhood import Neighbourhood
 
@@ -81,8 +85,7 @@ def fill_holes(
         return _fill_labels(labels, largest, connectivity, False, background, batch_axes)
     check_mask(mask, background)
     shape = mask.shape[as_batch_axes(batch_axes, mask.ndim, "labels") :]
-    item = "an item of labels" if len(shape) < mask.ndim else "labels"
-    objects = check_neighbourhood(connectivity, None, False, shape, item)
+    objects = neighbourhood_in(shape, len(shape) < mask.ndim, connectivity)
     holes = _background_components(mask, _complement(objects), batch_axes)
     filled = _closed_rows(holes, largest)
     filled[:1] = True  # what is no background

@@ -1,4 +1,4 @@
-"""Which components of two labellings of the same elements overlap, and how far.
+"""Overlaps of the components of two labellings of the same elements.
 
 One labelling is laid on the other: an item's labels and, as a second layer, those of the other,
 with numbers of their own. Elements of a pair of labels that overlap are then neighbours across the
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_number, check_dimensions, named_elsewhere
-from conncomp._arrays import as_cupy, on_gpu, on_host
+from conncomp._array_storage import on_host
+from conncomp._arrays import as_cupy, on_gpu
 from conncomp._lazy import laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
@@ -215,9 +216,7 @@ def _match_labels(
     first = check_items(labels_a, background, batch_axes, "labels_a")
     check_dimensions(len(first.shape), "labels_a")
     second = check_items(labels_b, background, batch_axes, "labels_b")
-    shape, other = first.labels.shape, second.labels.shape
-    if other != shape:
-        raise ValueError(f"labels_b has shape {other}; it must have that of labels_a, {shape}")
+    check_second_shape(second.labels.shape, first.labels.shape)
     # From an element of the second layer to that of the first, so many before.
     step = np.array([[-first.length, 2, 0, 0]], np.int64)
     steps = ContactSteps((0, 1), (2, first.length), step, 0, (1,))
@@ -235,6 +234,12 @@ def _match_labels(
     columns = labels, intersections, unions, intersections / unions, batch
     attributes: list[Any] = [*map(first.xp.asarray, columns), present]
     return Matches(*attributes)
+
+
+def check_second_shape(other: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless labels_b are of the shape of labels_a."""
+    if other != shape:
+        raise ValueError(f"labels_b has shape {other}; it must have that of labels_a, {shape}")
 
 
 def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:

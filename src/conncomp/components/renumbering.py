@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_batch_axes, as_bool
-from conncomp._arrays import extremes, few_on_host, new_array
+from conncomp._array_storage import extremes, few_on_host, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_count, as_integer, named_elsewhere, shown
-from conncomp._arrays import contiguous, new_array
+from conncomp._array_storage import contiguous, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
@@ -225,11 +225,11 @@ def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
 
 def _rank_in_classes(items: Items, ranked: NDArray[np.int64], by: Any) -> tuple[Any, Any]:
     """Return the rows of components, and their ranks in the item's class, given those by size."""
-    xp, known = items.xp, measure_components(items, moments=False)
-    classes = classes_of(items, known, by, "by")
+    xp, components = items.xp, measure_components(items, moments=False)
+    classes = classes_of(items, components, by, "by")
     if not len(ranked):
         return ranked, ranked
-    classes = classes[xp.searchsorted(known.rows, ranked)]
+    classes = classes[xp.searchsorted(components.rows, ranked)]
     order = xp.argsort(classes, kind="stable")
     order = order[xp.argsort(ranked[order] // max(items.rows, 1), kind="stable")]
     ranked, classes = ranked[order], classes[order]

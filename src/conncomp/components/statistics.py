@@ -21,6 +21,13 @@ from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn, box_slices
 from conncomp.components.columns.intensities import Intensities, check_images
+from conncomp.components.columns.measuring import (
+    LabelMeaning,
+    OptionalColumns,
+    Values,
+    items_and_runs,
+    measure_image,
+)
 from conncomp.components.columns.properties import (
     Conditions,
     Property,
@@ -30,6 +37,8 @@ from conncomp.components.columns.properties import (
 )
 from conncomp.kernels.cuda.components.measures import turn
 from conncomp.kernels.cuda.components.runs import ComponentRuns
+from conncomp.kernels.cuda.components.shapes import Shapes
+from conncomp.kernels.cuda.launcher import current_gpu
 
 Reals = NDArray[np.float64]
 
@@ -340,43 +349,35 @@ def component_statistics(
         given |= {"background": background, "batch_axes": batch_axes}
         given |= {"properties": properties, "classes": classes}
         return cast(ComponentStatistics, other(labels, image, **given))
-    wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
+    moments, surfaces = as_bool("moments", moments), as_bool("surfaces", surfaces)
+    meaning = LabelMeaning(background, batch_axes)
     of_labels_alone = image is None and classes is None and properties is None
-    if of_labels_alone and spacing is None and not wanted[1]:
-        again = measuring.measure_batch_again(labels, background, batch_axes, wanted[0])
+    if of_labels_alone and spacing is None and not surfaces:
+        again = measuring.measure_batch_again(labels, meaning, moments)
         if again is not None:
-            return ComponentStatistics(*(*again, (1.0,) * again[3].shape[1]))
-    numbers = LabelMeaning(background, batch_axes)
-    return measure_labels(labels, (image, classes), *wanted, spacing, numbers)
-
-
-class LabelMeaning(NamedTuple):
-    """What labels are: arguments of `component_statistics`, and the largest of all, if known."""
-
-    background: Background
-    batch_axes: int
-    largest: int | None = None
+            shapes, none = again
+            return _table(shapes, none, (1.0,) * shapes.centroids.shape[1])
+    return measure_labels(labels, image, classes, moments, surfaces, properties, spacing, meaning)
 
 
 @where_labels_lie
 def measure_labels(
     labels: ArrayLike,
-    values: tuple[ArrayLike | None, ArrayLike | None],
+    image: ArrayLike | None,
+    classes: ArrayLike | None,
     moments: bool,
     surfaces: bool,
     properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
-    numbers: LabelMeaning,
+    meaning: LabelMeaning,
 ) -> ComponentStatistics:
     """Measure labels, whose arguments with names of axes are aligned."""
-    image, classes = values
-    background, batch_axes, largest = numbers
     with ExitStack() as turns:
         if on_gpu(labels):
             turns.enter_context(turn)
         has_sums = on_gpu(labels) and classes is None
         sums = sums_wanted(labels, image, properties) if has_sums else None
-        items, started = measuring.items_at_start(labels, background, batch_axes, largest, sums)
+        items, started = measuring.items_at_start(labels, meaning, sums)
         if started is None:
             turns.close()  # no memory is kept for such labels
         check_dimensions(len(items.shape))
@@ -387,19 +388,18 @@ def measure_labels(
         if named is not None and not any(entry.image for entry in named.values()):
             images = []  # checked, and not measured
         wanted = _Wanted(moments, surfaces, classes, named, images, has_channels, lengths)
-        array = labels, background, batch_axes
         if started is None:
             return _columns(items, None, wanted)
         # While the GPU is at work; surfaces are looked for in labels, by what must be known.
-        measured = _columns(*measuring.items_and_runs(items, started, *array, not surfaces), wanted)
+        measured = _columns(*items_and_runs(items, started, labels, meaning, not surfaces), wanted)
         if not started.holds():
-            measured = _columns(*measuring.items_and_runs(items, started, *array), wanted)
+            measured = _columns(*items_and_runs(items, started, labels, meaning), wanted)
             started.holds()
         return measured
 
 
 class _Wanted(NamedTuple):
-    """What was asked for, checked: properties by name, images of channels, lengths."""
+    """The checked arguments: properties by name, images of channels, lengths."""
 
     moments: bool
     surfaces: bool
@@ -411,38 +411,43 @@ class _Wanted(NamedTuple):
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
-    named, images = wanted.named, wanted.images
-    first: Intensities | None = images[0] if images else None
-    with_covariances = wanted.moments or (
-        named is not None and any(entry.of_covariances for entry in named.values())
-    )
-    known = measuring.measure_components(items, with_covariances, runs, first)
-    brightness = [measuring.measure_image(items, known, first)]
-    known = known._replace(table=None, values=None)  # which are those of the first one
-    brightness += [measuring.measure_image(items, known, channel) for channel in images[1:]]
-    faces = measuring.no_rows(items, len(items.shape), dtype=np.int64)
-    if wanted.surfaces:
-        faces = measuring.faces_of(items, known.rows)
+    named, images, xp = wanted.named, wanted.images, items.xp
+    entries = () if named is None else named.values()
+    with_covariances = wanted.moments or any(entry.of_covariances for entry in entries)
+    first = images[0] if images else None
+    components = measuring.measure_components(items, with_covariances, runs, first)
+    channels = [Channel(image, *measure_image(items, components, image)) for image in images[:1]]
+    components = components._replace(table=None, values=None)  # which are those of the first one
+    channels += [Channel(image, *measure_image(items, components, image)) for image in images[1:]]
+    columns = [channel.values for channel in channels]
     if set(wanted.lengths) != {1}:
-        measuring.scale(items.xp, wanted.lengths, known, [columns for columns, _ in brightness])
-    merged = brightness[0][0]
+        measuring.scale(xp, wanted.lengths, components.shapes, columns)
+    gpu = None if xp is np else current_gpu()
+    values, faces, classes = measuring.empty_columns(gpu, len(items.shape))
     if wanted.has_channels and images:
-        by_column = zip(*(columns for columns, _ in brightness), strict=True)
-        merged = [items.xp.stack(columns, axis=-1) for columns in by_column]
-    shapes = known.labels, known.sizes, known.boxes, known.centroids
-    covariances = known.covariances if wanted.moments else known.covariances[:0]
-    own_classes = measuring.no_rows(items, dtype=np.int64)
+        values = Values(*(xp.stack(each, axis=-1) for each in zip(*columns, strict=True)))
+    elif images:
+        values = columns[0]
+    if wanted.surfaces:
+        faces = measuring.faces_of(items, components.rows)
     if wanted.classes is not None:
-        own_classes = measuring.classes_of(items, known, wanted.classes)
-    attributes: list[Any] = [*shapes, covariances, known.batch, *merged]
-    attributes += [faces, own_classes, wanted.lengths]
+        classes = measuring.classes_of(items, components, wanted.classes)
+    shapes = components.shapes
+    if not wanted.moments:
+        shapes = shapes._replace(moments=shapes.moments[:0])
+    table = _table(shapes, OptionalColumns(values, faces, classes), wanted.lengths)
     if named is None:
-        return ComponentStatistics(*attributes)
-    channels = [
-        Channel(image, columns[1], columns[2], columns[3], reals)
-        for image, (columns, reals) in zip(images, brightness[: len(images)], strict=True)
-    ]
-    measured = Accumulators(items, known, channels, wanted.has_channels, wanted.lengths)
-    table = {} if wanted.classes is None else {"class": own_classes}
-    table |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
-    return ComponentTable(*(*attributes, table))
+        return table
+    measured = Accumulators(items, components, channels, wanted.has_channels, wanted.lengths)
+    properties = {} if wanted.classes is None else {"class": classes}
+    properties |= {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    return ComponentTable(**vars(table), properties=properties)
+
+
+def _table(
+    shapes: Shapes, more: OptionalColumns, spacing: tuple[float, ...]
+) -> ComponentStatistics:
+    """Return the columns as one table."""
+    columns = shapes._asdict() | more.values._asdict() | {"spacing": spacing}
+    boxes, faces, classes = columns.pop("boxes"), more.faces, more.classes
+    return ComponentStatistics(**columns, bounding_boxes=boxes, faces=faces, classes=classes)

@@ -1,4 +1,4 @@
-"""Which components touch, in how many places and over which area."""
+"""Contacts of components: which touch, in how many places and over which area."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_dimensions
-from conncomp._arrays import few_on_host, new_array
+from conncomp._array_storage import few_on_host, new_array
 from conncomp._containers import spacing_of
 from conncomp._core import native
 from conncomp.components._labels import (
@@ -210,9 +210,16 @@ def check_touching(
 ) -> tuple[Items, Neighbourhood]:
     """Check labels, of one axis or more, and say which elements of an item are neighbours."""
     items = check_items(labels, background, batch_axes)
-    check_dimensions(len(items.shape))
-    item = "an item of labels" if items.batch else "labels"
-    return items, check_neighbourhood(connectivity, None, periodic, items.shape, item)
+    return items, neighbourhood_in(items.shape, bool(items.batch), connectivity, periodic)
+
+
+def neighbourhood_in(
+    shape: tuple[int, ...], is_item: bool, connectivity: float | None, periodic: Any = False
+) -> Neighbourhood:
+    """Check which elements of labels, or of an item of these, are neighbours."""
+    check_dimensions(len(shape))
+    name = "an item of labels" if is_item else "labels"
+    return check_neighbourhood(connectivity, None, periodic, shape, name)
 
 
 class ContactSteps(NamedTuple):

@@ -29,7 +29,7 @@ IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class FirstRow(NamedTuple):
-    """How to read the first row, and whether that is beyond doubt."""
+    """Whether the first row is a header, and whether that is beyond doubt."""
 
     is_header: bool
     is_clear: bool

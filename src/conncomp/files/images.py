@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -273,8 +273,17 @@ def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
             raise ValueError(f"{path}: TIFF cannot hold an array of shape {shape}; write .npy")
 
 
-def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Return shape, order, dtype and the begin of data of a .npy file of `size` bytes."""
+class NpyHeader(NamedTuple):
+    """The header of a .npy file, and where its data begin."""
+
+    shape: tuple[int, ...]
+    order: Literal["C", "F"]
+    dtype: np.dtype[Any]
+    begin: int
+
+
+def read_header(file: IO[bytes], size: int) -> NpyHeader:
+    """Read the header of a .npy file of `size` bytes."""
     # Parse a copy of the first bytes, so that a forged length of the header reads no more.
     head = io.BytesIO(file.read(NPY_HEADER))
     version = npy.read_magic(head)
@@ -288,7 +297,7 @@ def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.d
         raise ValueError(f"holds values of dtype {dtype}, not numbers")
     if min(shape, default=0) < 0 or head.tell() + math.prod(shape) * dtype.itemsize > size:
         raise too_large(shape, dtype, size)
-    return shape, fortran_order, dtype, head.tell()
+    return NpyHeader(shape, "F" if fortran_order else "C", dtype, head.tell())
 
 
 def _read_series(file: IO[bytes], companion: bool, series: int, folder: str | None) -> Content:
@@ -297,8 +306,7 @@ def _read_series(file: IO[bytes], companion: bool, series: int, folder: str | No
 
 
 def _read_npy(file: IO[bytes], mmap: bool = False) -> Content:
-    shape, fortran_order, dtype, begin = read_header(file, os.fstat(file.fileno()).st_size)
-    order: Any = "F" if fortran_order else "C"
+    shape, order, dtype, begin = read_header(file, os.fstat(file.fileno()).st_size)
     count = math.prod(shape)
     if mmap and count:
         return Content(np.memmap(file, dtype, mode="c", offset=begin, shape=shape, order=order))
@@ -318,9 +326,9 @@ def _read_gzip(file: IO[bytes]) -> Content:
 
 
 def _read_stream(member: Any, size: int) -> Image:
-    shape, fortran_order, dtype, begin = read_header(member, size)
-    array = read_member(member, begin, (math.prod(shape),), dtype)
-    return array.reshape(shape, order="F" if fortran_order else "C")
+    header = read_header(member, size)
+    values = read_member(member, header.begin, (math.prod(header.shape),), header.dtype)
+    return values.reshape(header.shape, order=header.order)
 
 
 def read_npz(file: IO[bytes], key: str | None = None) -> Content:

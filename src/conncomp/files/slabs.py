@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.files.access import StrPath, as_path, naming
-from conncomp.files.images import SIGNATURE, FileKind, kind_of, read_header
+from conncomp.files.images import SIGNATURE, kind_of, read_header
 from conncomp.files.tiff.series import Series, flat_series, open_series
 
 
@@ -61,21 +61,26 @@ def open_slabs(path: StrPath, raw: Raw | None = None) -> Iterator[Series]:
 def _open(file: IO[bytes], raw: Raw | None) -> Series:
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         raise ValueError("is no regular file, of which slabs can be read")
-    size = os.fstat(file.fileno()).st_size
     if raw is not None:
+        size = os.fstat(file.fileno()).st_size
         needed = math.prod(raw.shape) * raw.dtype.itemsize
         if needed != size:
             raise ValueError(
                 f"is of {size} bytes, but shape {raw.shape} of {raw.dtype} takes {needed}"
             )
         return flat_series(file, 0, raw.shape, raw.dtype)
-    kind: FileKind = kind_of(file.read(SIGNATURE))
+    return sliced(file, ", of which slabs are not read; save it as .npy")
+
+
+def sliced(file: IO[bytes], remedy: str) -> Series:
+    """Return slices of .npy in C order, or of TIFF; an error of other kinds ends with a remedy."""
+    kind = kind_of(file.read(SIGNATURE))
     file.seek(0)
     if kind.name == ".npy":
-        shape, fortran_order, dtype, begin = read_header(file, size)
-        if fortran_order and len(shape) > 1:
+        header = read_header(file, os.fstat(file.fileno()).st_size)
+        if header.order == "F" and len(header.shape) > 1:
             raise ValueError("is in Fortran order; save numpy.ascontiguousarray(array)")
-        return flat_series(file, begin, shape, dtype)
+        return flat_series(file, header.begin, header.shape, header.dtype)
     if kind.name == "TIFF":
         return open_series(file)
-    raise ValueError(f"is of the kind {kind.name}, of which slabs are not read; save it as .npy")
+    raise ValueError(f"is of the kind {kind.name}{remedy}")

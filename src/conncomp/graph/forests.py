@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays
 from conncomp.graph.arguments import as_parts, is_graph_on_gpu
 from conncomp.graph.graph import Graph
 from conncomp.graph.inputs import conversions
@@ -170,7 +170,7 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
         if there:
             array = array.astype(dtype, order="C", copy=False)
         else:
-            array = _arrays.contiguous(array, dtype)
+            array = _array_storage.contiguous(array, dtype)
         sign = 1 << (8 * dtype.itemsize - 1)
         order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[letter]
         return WeightBits(array.view(f"u{dtype.itemsize}"), WeightOrder(*order))
@@ -179,7 +179,7 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
 def _refuse_nan(weights: Any) -> None:
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
-    step = len(weights) if on_device else _arrays.PIECE_HERE
+    step = len(weights) if on_device else _array_storage.PIECE_HERE
     for begin in range(0, len(weights), max(step, 1)):
         missing = xp.isnan(weights[begin : begin + step])
         if missing.any():
@@ -196,8 +196,8 @@ def _find(
     with placed.stream():
         gpu = current_gpu()
         if placed is not graph and weights is not None:
-            weights = weights._replace(bits=_arrays.move_to_gpu(gpu.xp, weights.bits))
+            weights = weights._replace(bits=_array_storage.move_to_gpu(gpu.xp, weights.bits))
         arcs = recorded_forest(gpu, placed, weights, workspace)
         if placed is not graph:
-            arcs = _arrays.move_from_gpu(arcs)
+            arcs = _array_storage.move_from_gpu(arcs)
         return cast(Arcs, _arrays.in_library(arcs, graph.library))

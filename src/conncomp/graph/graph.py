@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
 from conncomp.graph.inputs import conversions, parts
 from conncomp.graph.inputs.parts import Ids, Parts
@@ -422,7 +422,7 @@ class Graph:
             array = parts.as_array(values, "values")
             parts.check_one_each("values", array.shape, self.num_arcs)
             if _arrays.on_gpu(values):
-                order = _arrays.move_to_gpu(current_gpu().xp, order)
+                order = _array_storage.move_to_gpu(current_gpu().xp, order)
             placed = array.copy()
             placed[order] = array
             return _arrays.in_library(placed, library)

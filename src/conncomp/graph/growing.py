@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays, _label_output
 from conncomp._arguments import INDEX_TYPES, as_integer, shown
 from conncomp._core import native
 from conncomp.graph.inputs import parts
@@ -68,7 +68,7 @@ class GrowingComponents:
             largest = max(len(self.parent) - 1, 0)
             # The CPU kernel follows what it has written there, unchecked.
             private = self.device == "cpu"
-            output = _arrays.Output(
+            output = _label_output.Output(
                 self.parent.shape, largest, dtype, out, (), private=private, xp=xp
             )
             self.write(output.labels, consecutive)
@@ -106,7 +106,7 @@ class _InMemory(GrowingComponents):
     device: Literal["cpu"] = "cpu"
 
     def __init__(self, vertices: int, index: DType) -> None:
-        self.parent, self.library = _arrays.new_array(np, (vertices,), index), "numpy"
+        self.parent, self.library = _array_storage.new_array(np, (vertices,), index), "numpy"
         native.start_growing(self.parent)
         self.components = np.full(1, vertices, COUNT)
 

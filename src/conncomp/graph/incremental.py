@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, check_choice, shown
 from conncomp.graph.growing import start_growing
 from conncomp.graph.inputs import parts
@@ -98,7 +98,7 @@ class IncrementalComponents:
     def __reduce__(self) -> tuple[Any, ...]:
         roots = self.labels("roots", dtype=self.dtype)
         if self.device == "cuda":
-            roots = _arrays.move_from_gpu(_arrays.as_cupy(roots))
+            roots = _array_storage.move_from_gpu(_arrays.as_cupy(roots))
         return _with_roots, (self.device, self.dtype, _arrays.as_numpy(roots, "roots"))
 
     @property
@@ -272,6 +272,9 @@ def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> Incre
     vertices = np.arange(len(roots), dtype=roots.dtype)
     if device == "cuda":
         xp = current_gpu().xp
-        vertices, roots = _arrays.move_to_gpu(xp, vertices), _arrays.move_to_gpu(xp, roots)
+        vertices, roots = (
+            _array_storage.move_to_gpu(xp, vertices),
+            _array_storage.move_to_gpu(xp, roots),
+        )
     components.add_edges(vertices, roots, wait=True)
     return components

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Unpack, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays, _label_output
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._cuda_arrays import Kind
@@ -193,12 +193,12 @@ def connected_components(
     largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
     # CPU kernels follow what they have written there, unchecked.
     inputs = (*graph.arrays, *arrays_of(csgraph))
-    output = _arrays.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
+    output = _label_output.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         count, placed = _label_on_gpu(
             graph.to("cuda"), chosen, choices, numbering, workspace, dtype=output.labels.dtype
         )
-        _arrays.move_from_gpu(placed, output.labels)
+        _array_storage.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
         count = components.fill_topologically(graph, output.labels)
@@ -246,7 +246,7 @@ def _label_on_gpu(
         # `out`; other algorithms check what they read back from it.
         private = algorithm.waits(options) or numbering == "topological"
         largest = max(graph.num_vertices - 1, 0)
-        output = _arrays.Output(
+        output = _label_output.Output(
             (graph.num_vertices,), largest, dtype, out, graph.arrays, private=private, xp=gpu.xp
         )
         task = Task(gpu, output.labels, workspace, consecutive)
@@ -268,10 +268,10 @@ def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> Non
     """Renumber components so that arcs never lead to larger numbers, in main memory."""
     numbers = np.empty(count, labels.dtype)
     indptr, indices = map(
-        _arrays.move_from_gpu, strong_components.condense(xp, graph, labels, count)
+        _array_storage.move_from_gpu, strong_components.condense(xp, graph, labels, count)
     )
     components.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
-    labels[:] = _arrays.move_to_gpu(xp, numbers)[labels]
+    labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 
 class Condensation(NamedTuple):

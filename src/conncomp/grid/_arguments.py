@@ -18,7 +18,8 @@ from conncomp._arguments import (
     check_choice,
     shown,
 )
-from conncomp._arrays import as_dtype, as_numpy, check_kind
+from conncomp._arrays import as_numpy, check_kind
+from conncomp._label_output import as_dtype
 from conncomp.grid._values import check_rule, lattice_of
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.question import OF_VALUES, Question

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_batch_axes, shown
-from conncomp._arrays import check_kind, converted, native_layout
+from conncomp._array_storage import converted, native_layout
+from conncomp._arrays import check_kind
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, bonds_of_axes, values_within
 

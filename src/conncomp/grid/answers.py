@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._algorithms import Task
-from conncomp._arrays import Output, in_library, move_from_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import in_library
+from conncomp._label_output import Output
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import Array
 from conncomp.grid.question import Question

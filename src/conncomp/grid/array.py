@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._array_storage import move_to_gpu
 from conncomp._arrays import (
     Device,
     as_cupy,
@@ -17,7 +18,6 @@ from conncomp._arrays import (
     check_kind,
     choose_device,
     library_of,
-    move_to_gpu,
     on_gpu,
 )
 from conncomp.grid._values import describe_bonds, describe_values, lattice_of, with_even_items

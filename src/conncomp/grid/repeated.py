@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp._arrays import check_output, new_array
+from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp._cuda_arrays import (
     Counted,
@@ -32,6 +32,7 @@ from conncomp._cuda_arrays import (
     cuda_library_of,
     recorded_with,
 )
+from conncomp._label_output import check_output
 from conncomp.grid.answers import Answer, Labels, answer, fill_array, fill_on_gpu
 from conncomp.grid.array import Array
 from conncomp.grid.on_cpu import NativeImage

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import new_array
+from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp.grid.array import Array
 from conncomp.grid.on_cpu import NativeImage

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INDEX_TYPES, as_integer, shown
-from conncomp._arrays import apply_in_library, in_library, move_from_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import apply_in_library, in_library
 from conncomp._core import native
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import MOST_BOND_AXES

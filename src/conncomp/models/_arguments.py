@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import MOST_LENGTHS, as_integer, as_number, as_sequence, check_range, shown
-from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu, on_host
+from conncomp._array_storage import on_host
+from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
 from conncomp._memory import total_memory
 from conncomp.kernels.lattice import MOST_AXES
 from conncomp.kernels.updates import Drawn

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import check_range
-from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
+from conncomp._array_storage import host_copy, on_host
+from conncomp._arrays import choose_device, on_gpu
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.updates import Drawn
 from conncomp.models._arguments import check_drawn, check_state, room_for

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, as_number, check_range, shown
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
 from conncomp.models._arguments import check_callable

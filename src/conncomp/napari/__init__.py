@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import components
-from conncomp._arrays import move_to_gpu, native_layout, on_host
+from conncomp._array_storage import move_to_gpu, native_layout, on_host
 from conncomp._optional import optional
 from conncomp.components import fill_holes as filled
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE

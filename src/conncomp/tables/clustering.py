@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import INT32_MAX, as_integer, as_number, as_sequence, check_choice, shown
-from conncomp._arrays import caller_stream, choose_device, on_host
+from conncomp._array_storage import on_host
+from conncomp._arrays import caller_stream, choose_device
 from conncomp._core import native
 from conncomp.tables.clusters import ClustersInMemory
 from conncomp.tables.columns import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import new_array
+from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import move_to_gpu, on_host
+from conncomp._array_storage import move_to_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.tables.clusters import Clusters, new_clusters
 from conncomp.tables.columns import Column, arrow, is_array, without_views

@@ -1,1 +1,1 @@
-"""What is asked of labels in chunks: rows of components, sizes and contacts, chunk by chunk."""
+"""Functions of labels in chunks: rows of components, sizes and contacts, chunk by chunk."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,47 +10,51 @@ from typing import Any
 import dask.array
 import numpy as np
 from dask._task_spec import TaskRef
+from dask.array import Array
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._containers import IMAGES, TABLES, is_of
 from conncomp.chunked.dask_arrays import dask_array, meta_of
 from conncomp.chunked.dask_graph import TaskGraph
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
-from conncomp.chunked.tree import merged
+from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks
+from conncomp.chunked.tree import Deferred, Function, OfChunks, merged
 from conncomp.components._labels import Background, check_labels
 from conncomp.grid import label
+from conncomp.kernels.cuda.launcher import DType
 
 
 class DaskLabels(LabelChunks):
-    """Labels in a Dask array; what functions return stands for what tasks will make."""
+    """Labels in a Dask array; calls become tasks."""
 
-    def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
+    array: Array
+
+    def __init__(self, given: Array, background: Background, batch_axes: int, *token: Any) -> None:
         super().__init__(given, given.chunks, background, batch_axes)
-        # What the graph begins with.
-        self._sources = [self.array]
+        self._sources = [self.array]  # the graph begins with these
         token_of_all = tokenize(self.array, self.labelling, *token)
         self._graph = TaskGraph(token_of_all, on_gpu(self.array._meta))
         self.call = self._graph.call
 
     @staticmethod
-    def checked(given: Any, name: str = "labels") -> Any:
+    def checked(given: object, name: str = "labels") -> Array:
         """Return a Dask array of labels; raise TypeError if it is not of integers."""
         array = dask_array(name, given)
         check_labels(array, given, name)
         return array
 
     @staticmethod
-    def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
+    def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Array:
         """Return the labels of a mask."""
         return label(given, connectivity=connectivity, batch_axes=batch_axes)
 
     @staticmethod
-    def of_no_element(function: Any, given: Any, *arguments: Any, **options: Any) -> Any:
+    def of_no_element(function: Function, given: Array, *arguments: Any, **options: Any) -> Any:
         """Return what a function of labels in memory returns of none, in Dask arrays."""
-        made: Any = function(np.zeros(given.shape, given.dtype), *arguments, **options)
+        made = function(np.zeros(given.shape, given.dtype), *arguments, **options)
         if isinstance(made, tuple):
             return tuple(map(dask.array.from_array, made))
         if not hasattr(made, "__dataclass_fields__"):
@@ -64,35 +67,37 @@ class DaskLabels(LabelChunks):
         return TaskRef((self.array.name, *index))
 
     @staticmethod
-    def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
+    def beside(name: str, given: ArrayLike, labels: Array, check: Function) -> Array:
         """Return another array as a Dask array in the chunks of labels."""
         held = as_numpy(given, name) if is_of(given, *TABLES, *IMAGES) else given
         array = dask_array(name, dask.array.asarray(held))
         check(array, given, labels.shape)
         return array.rechunk(labels.chunks)
 
-    def chunk_beside(self, other: Any, index: Index) -> TaskRef:
+    def chunk_beside(self, other: Array, index: Index) -> TaskRef:
         """Return what stands for a chunk of another array."""
         if other is not self._sources[-1]:
             self._sources.append(other)
         return TaskRef((other.name, *index))
 
-    def layers(self, index: Index, function: Callable[..., Any]) -> TaskRef:
+    def layers(self, index: Index, function: Function) -> Deferred:
         """Return a function's result for the chunk of labels, as an argument of later calls."""
         return self.call("layers", index, function, self.chunk(index))
 
-    def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
-        """Return what stands for several parts merged to one, in a tree."""
+    def merged(self, name: str, block: Index, parts: list[Deferred], merge: Function) -> Deferred:
+        """Return several parts merged to one, in a tree of tasks."""
         return merged(self.call, name, block, parts, merge, MERGED)
 
-    def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> Any:
-        """Return a Dask array of what a function makes of each chunk and a result of its block."""
+    def map(self, name: str, dtype: DType, function: partial[Any], after: OfChunks) -> Array:
+        """Return a Dask array of results of each chunk and of the result of its block."""
         for block in self.blocks():
-            for index in self.chunks(block):
+            for index in self.indices(block):
                 self.call(name, index, function, self.chunk(index), after[block])
         return self._result(name, self.array.chunks, meta_of(self.array, self.array.ndim, dtype))
 
-    def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
+    def columns(
+        self, name: str, dtype: DTypeLike, function: Function, known: Deferred, of_blocks: OfChunks
+    ) -> Array:
         """Return a Dask array of an array of one axis, of unknown length, for each item."""
         for block in self.blocks():
             shape = self.block_shape(block)
@@ -100,13 +105,13 @@ class DaskLabels(LabelChunks):
         lengths = (*self.array.chunks[: len(self.batch)], (math.nan,))
         return self._result(name, lengths, np.zeros((0,) * len(lengths), dtype))
 
-    def column(self, name: str, dtype: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    def column(self, name: str, dtype: DTypeLike, function: Function, *arguments: Any) -> Array:
         """Return a Dask array of one axis, of unknown length."""
         self.call(name, (0,), function, *arguments)
         return self._result(name, ((math.nan,),), np.zeros(0, dtype))
 
-    def fields(self, name: str, made: Any, sample: Any) -> dict[str, Any]:
-        """Return a Dask array for each field of what a task makes, which a sample is like."""
+    def fields(self, name: str, made: Deferred, sample: Any) -> dict[str, Array]:
+        """Return a Dask array for each field of a result, which a sample is like."""
         arrays = {}
         for field, column in vars(sample).items():
             if not hasattr(column, "dtype"):
@@ -118,7 +123,7 @@ class DaskLabels(LabelChunks):
             arrays[field] = self._result(f"{name}-{field}", chunks, meta)
         return arrays
 
-    def _result(self, name: str, chunks: Any, meta: Any) -> Any:
+    def _result(self, name: str, chunks: tuple[Any, ...], meta: NDArray[Any]) -> Array:
         full = self._graph.names[name]
         high = HighLevelGraph.from_collections(full, self._graph.tasks, dependencies=self._sources)
-        return dask.array.Array(high, full, chunks, dtype=meta.dtype, meta=meta)
+        return Array(high, full, chunks, dtype=meta.dtype, meta=meta)

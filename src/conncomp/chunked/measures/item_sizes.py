@@ -6,31 +6,34 @@ look up what they have in the list of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.measuring import Labelling
+from conncomp.chunked.measures.numbered import Integers, Labelling, Labels
 from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.union import RootTable
 from conncomp.components._labels import library_at
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.sizes import component_sizes
+from conncomp.kernels.cuda.launcher import DType
 
 
 class Sizes(NamedTuple):
     """The labels that occur, ascending, and how many elements have each; 0 for the background."""
 
-    labels: NDArray[Any]
-    sizes: NDArray[np.int64]
+    labels: Labels
+    sizes: Integers
 
 
 OfItems = list[Sizes]  # in C order of items
+Choose = partial[NDArray[Any]]  # returns which of some sizes are chosen, or their places
 
 
 def without_background(sizes: OfItems) -> list[Sizes]:
@@ -38,18 +41,18 @@ def without_background(sizes: OfItems) -> list[Sizes]:
     return [Sizes(*(column[each.sizes > 0] for column in each)) for each in sizes]
 
 
-def items_of(labels: Any, batch_axes: int) -> Any:
+def items_of(labels: Labels, batch_axes: int) -> Labels:
     """Return the items of a chunk, along one axis."""
     return labels.reshape(-1, *labels.shape[batch_axes:])
 
 
-def sizes_of_chunk(labelling: Labelling, lowest: int | None, labels: Any) -> OfItems:
+def sizes_of_chunk(labelling: Labelling, lowest: int | None, labels: Labels) -> OfItems:
     """Count the elements of labels of items, none below `lowest`; what is masked is background."""
     background, batch_axes = labelling
     return [_sizes_of(background, lowest, item) for item in items_of(labels, batch_axes)]
 
 
-def _sizes_of(background: int | None, lowest: int | None, labels: Any) -> Sizes:
+def _sizes_of(background: int | None, lowest: int | None, labels: Labels) -> Sizes:
     numbers, old = _numbered(labels)
     counts = on_host(component_sizes(numbers, background=None))
     if np.ma.is_masked(labels):
@@ -62,7 +65,7 @@ def _sizes_of(background: int | None, lowest: int | None, labels: Any) -> Sizes:
     return Sizes(old[kept], counts[kept])
 
 
-def _numbered(labels: Any) -> tuple[Any, NDArray[Any]]:
+def _numbered(labels: Labels) -> tuple[Labels, Labels]:
     """Return numbers from 0 for the labels of an item, where they lie, and the labels of these."""
     given = labels.data if isinstance(labels, np.ma.MaskedArray) else labels
     numbers, old = relabel_consecutive(given, return_labels=True, background=None)
@@ -90,9 +93,7 @@ def rows_of(most: int, sizes: OfItems) -> int:
     return rows
 
 
-def selected(
-    choose: Callable[[NDArray[np.int64]], Any], most: int, sizes: OfItems
-) -> list[RootTable]:
+def selected(choose: Choose, most: int, sizes: OfItems) -> list[RootTable]:
     """Return the labels of each item that are chosen by their sizes, which stay as they are."""
     rows_of(most, sizes)
     chosen = (each.labels[choose(each.sizes)] for each in without_background(sizes))
@@ -105,12 +106,12 @@ def numbered(first: int, sizes: OfItems) -> list[RootTable]:
     return [RootTable(labels, np.arange(first, first + len(labels))) for labels in components]
 
 
-def largest(components: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def largest(components: int, sizes: Integers) -> Integers:
     """Choose so many components, of equally large ones those with the smallest label."""
     return np.sort(np.argsort(-sizes, kind="stable")[:components])
 
 
-def between(least: int, most: int | None, inverted: bool, sizes: NDArray[np.int64]) -> Any:
+def between(least: int, most: int | None, inverted: bool, sizes: Integers) -> NDArray[np.bool_]:
     """Choose components from a size up to another one, or all others."""
     chosen = sizes >= least
     if most is not None:
@@ -128,13 +129,13 @@ def most_of(*numbers: int) -> int:
     return max(numbers)
 
 
-def dense(shape: tuple[int, ...], rows: int, sizes: OfItems) -> NDArray[np.int64]:
+def dense(shape: Index, rows: int, sizes: OfItems) -> Integers:
     """Return the size of each label from 0 to `rows`, of items along axes of these lengths."""
     columns = [(labels.astype(np.int64), counts) for labels, counts in without_background(sizes)]
     return _table((*shape, rows), np.int64, columns)
 
 
-def _table(shape: tuple[int, ...], dtype: Any, columns: Sequence[tuple[Any, Any]]) -> NDArray[Any]:
+def _table(shape: Index, dtype: DTypeLike, columns: Sequence[tuple[Any, Any]]) -> NDArray[Any]:
     """Return zeros, but in the row of each item some values in some columns."""
     table = np.zeros((len(columns), shape[-1]), dtype)
     for row, (places, values) in zip(table, columns, strict=True):
@@ -155,19 +156,19 @@ def all_occurring(*parts: OfItems) -> OfItems:
     return [_merged(*(of_item for part in parts for of_item in part))]
 
 
-def as_array(histogram: OfItems) -> NDArray[np.int64]:
+def as_array(histogram: OfItems) -> Integers:
     """Return the sizes of a histogram."""
     return histogram[0].labels
 
 
-def counts_of_sizes(shape: Index, occurring: OfItems, of_items: OfItems) -> NDArray[np.int64]:
+def counts_of_sizes(shape: Index, occurring: OfItems, of_items: OfItems) -> Integers:
     """Return how many components of each item have each of the sizes that occur."""
     all_sizes = occurring[0].labels
     columns = [(np.searchsorted(all_sizes, each.labels), each.sizes) for each in of_items]
     return _table((*shape, len(all_sizes)), np.int64, columns)
 
 
-def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) -> NDArray[Any]:
+def old_labels(first: int, shape: Index, length: int, sizes: OfItems) -> Labels:
     """Return the label of each number of each item, from 0 on; 0 for what none has become."""
     components = without_background(sizes)
     columns = [(slice(first, first + len(labels)), labels) for labels, _ in components]
@@ -175,11 +176,11 @@ def old_labels(first: int, shape: tuple[int, ...], length: int, sizes: OfItems) 
 
 
 def replace_labels(
-    batch_axes: int, background: int, dtype: np.dtype[Any], labels: Any, tables: Sequence[RootTable]
-) -> Any:
+    batch_axes: int, background: int, dtype: DType, labels: Labels, tables: Sequence[RootTable]
+) -> Labels:
     """Return labels, each item's replaced by its table; what is masked or not in it is none."""
 
-    def replaced(item: Any, table: RootTable) -> Any:
+    def replaced(item: Labels, table: RootTable) -> Labels:
         numbers, old = _numbered(item)
         if not numbers.size:
             return numbers.astype(dtype)
@@ -193,4 +194,5 @@ def replace_labels(
     if not batch_axes:
         return replaced(labels, tables[0])
     results = list(map(replaced, items_of(labels, batch_axes), tables))
-    return library_at(results[0]).stack(results).reshape(labels.shape)
+    stacked: Labels = library_at(results[0]).stack(results).reshape(labels.shape)
+    return stacked

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import check_progress, shown
-from conncomp.chunked.layout import Layout
+from conncomp.chunked.layout import Index, Layout, items_at
 from conncomp.chunked.volumes.block_files import BlockFiles
 from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
@@ -25,8 +25,12 @@ from conncomp.chunked.volumes.volume import PartOfVolume, Place, Volume, block_s
 from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath
 from conncomp.files.scales import batch_axes_of
+from conncomp.kernels.cuda.launcher import DType
 
 __all__ = ["open_volume"]
+
+Make = partial[NDArray[Any]]  # takes labels, and what there is for each item
+OfItems = dict[int, Any]  # by the number of the item
 
 
 class VolumeFile:
@@ -132,10 +136,9 @@ class VolumeFile:
         wanted = as_target(target)
         if self.dtype.kind not in "iu":
             raise TypeError(f"{self} is not of integers; labels are saved")
-        volume, mapped = self.volume, self.volume
-        told = {"arguments": "copy"}
+        volume, mapped, digest = self.volume, self.volume, "copy"
         if isinstance(mapped, MappedVolume):
-            volume, told = mapped.origin, {"arguments": mapped.digest()}
+            volume, digest = mapped.origin, mapped.digest()
             if volume.identity() != mapped.known:
                 raise ValueError(f"{mapped.path}: was changed since its labels were counted")
 
@@ -148,7 +151,7 @@ class VolumeFile:
             return []
 
         with limited(self) as workers:
-            write_labels(wanted, volume, self.dtype, told, run)
+            write_labels(wanted, volume, self.dtype, digest, run)
 
     def close(self) -> None:
         """Close the files; then nothing can be read, nor of labels that are made of these."""
@@ -191,18 +194,11 @@ class MappedVolume(PartOfVolume):
     """
 
     def __init__(
-        self,
-        volume: Volume,
-        dtype: np.dtype[Any],
-        function: partial[NDArray[Any]],
-        batch: tuple[int, ...],
-        of_items: dict[int, Any],
-        known: str,
+        self, volume: Volume, dtype: DType, make: Make, batch: Index, of_items: OfItems, known: str
     ) -> None:
         super().__init__(volume)
-        self.dtype, self._function, self._of_items = dtype, function, of_items
-        self._numbers = np.arange(prod(batch)).reshape(batch)
-        self.known = known
+        self.dtype, self._make, self._of_items = dtype, make, of_items
+        self._batch, self.known = batch, known
 
     @property
     def levels(self) -> Any:
@@ -211,19 +207,18 @@ class MappedVolume(PartOfVolume):
 
     @property
     def origin(self) -> Volume:
-        """What is in files."""
+        """The volume in files that labels are made of."""
         return self.volume.origin if isinstance(self.volume, MappedVolume) else self.volume
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part."""
-        items = self._numbers[place[: self._numbers.ndim]].reshape(-1).tolist()
-        of_items = [self._of_items[item] for item in items]
-        return np.asarray(self._function(self.volume.read(place), of_items))
+        of_items = [self._of_items[item] for item in items_at(place, self._batch).tolist()]
+        return np.asarray(self._make(self.volume.read(place), of_items))
 
     def digest(self) -> str:
         """Return what tells apart what is made of the same files."""
-        digest = sha256(repr((self.dtype, self._numbers.shape)).encode())
-        for part in (self._function.func.__name__, *self._function.args):
+        digest = sha256(repr((self.dtype, self._batch)).encode())
+        for part in (self._make.func.__name__, *self._make.args):
             digest.update(repr(part).encode())
         for item in sorted(self._of_items):
             kept = self._of_items[item]

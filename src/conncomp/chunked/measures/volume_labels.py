@@ -15,21 +15,23 @@ from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arrays import as_numpy
 from conncomp._containers import is_of
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.label_chunks import MERGED, Check, LabelChunks
+from conncomp.chunked.measures.label_chunks import MERGED, LabelChunks
 from conncomp.chunked.measures.volume_file import MappedVolume, VolumeFile, known_of, limited
-from conncomp.chunked.tree import merged
+from conncomp.chunked.tree import Deferred, Function, OfChunks, merged
 from conncomp.chunked.volumes.volume import Place, block_shape, lengths_of
 from conncomp.components._labels import Background, check_labels
+from conncomp.kernels.cuda.launcher import DType
 
 
 class Block(NamedTuple):
-    """Stands for what is read of a volume, or of an array in memory, at a place."""
+    """Stands for a part of a volume, or of an array in memory."""
 
-    read: Callable[[Place], Any]
+    read: Callable[[Place], NDArray[Any]]
     place: Place
 
 
@@ -37,7 +39,7 @@ class DeferredCall:
     """A call that is put off, and one `beside`, of the same block alone, that is made with it."""
 
     def __init__(
-        self, function: Callable[..., Any], arguments: Any, beside: DeferredCall | None = None
+        self, function: Function, arguments: tuple[Any, ...], beside: DeferredCall | None = None
     ) -> None:
         self._function, self.arguments, self.beside = function, arguments, beside
         self._uses, self._lock, self._made = 0, Lock(), Event()
@@ -46,7 +48,7 @@ class DeferredCall:
             argument._uses += 1
 
     def needed(self) -> list[DeferredCall]:
-        """Return what stands for arguments and is not made yet."""
+        """Return the arguments that are not made yet."""
         deferred = (each for each in self.arguments if isinstance(each, DeferredCall))
         return [each for each in deferred if not each._made.is_set()]
 
@@ -86,15 +88,15 @@ class VolumeLabels(LabelChunks):
 
     array: VolumeFile
 
-    def __init__(self, given: Any, background: Background, batch_axes: int, *token: Any) -> None:
-        lengths = lengths_of(given.shape, block_shape(given.volume))
-        super().__init__(given, lengths, background, batch_axes)
+    def __init__(self, file: VolumeFile, background: Background, batch_axes: int, *_: Any) -> None:
+        lengths = lengths_of(file.shape, block_shape(file.volume))
+        super().__init__(file, lengths, background, batch_axes)
         self._done, self._layers = 0, dict[Index, DeferredCall]()
-        # Before anything is counted: what is changed meanwhile is noticed.
+        # Before anything is counted, to notice changes meanwhile.
         self._known = known_of(self.array.volume)
 
     @staticmethod
-    def checked(given: Any, name: str = "labels") -> Any:
+    def checked(given: VolumeFile, name: str = "labels") -> VolumeFile:
         """Return labels in files; raise if these are closed, or not of integers."""
         check_labels(given, given, name)
         given.check_open()
@@ -113,41 +115,43 @@ class VolumeLabels(LabelChunks):
         return Block(self.array.volume.read, self.layout.place(index))
 
     @staticmethod
-    def beside(name: str, given: Any, labels: Any, check: Check) -> Any:
+    def beside(
+        name: str, given: VolumeFile | ArrayLike, labels: VolumeFile, check: Function
+    ) -> VolumeFile | NDArray[Any]:
         """Return another array in files, or in memory."""
         held = np.asanyarray(given) if is_of(given, "dask") else given
         array = given if isinstance(given, VolumeFile) else as_numpy(held, name)
         check(array, given, labels.shape)
         return array
 
-    def chunk_beside(self, other: Any, index: Index) -> Block:
+    def chunk_beside(self, other: VolumeFile | NDArray[Any], index: Index) -> Block:
         """Return what stands for a block of another array."""
         return Block(other.__getitem__, self.layout.place(index))
 
-    def layers(self, index: Index, function: Callable[..., Any]) -> DeferredCall:
-        """Put off what later blocks need of one; it is made with the next call for the block."""
+    def layers(self, index: Index, function: Function) -> DeferredCall:
+        """Put off a call that later blocks need; it is made with the next call for the block."""
         self._layers[index] = DeferredCall(function, (self.chunk(index),))
         return self._layers[index]
 
-    def call(self, name: str, index: Index, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Deferred:
         """Call a function, or put it off if an argument is not there yet."""
         if any(isinstance(argument, Block | DeferredCall) for argument in arguments):
             return DeferredCall(function, arguments, self._layers.pop(index, None))
         return function(*arguments)
 
-    def merged(self, name: str, block: Index, parts: Sequence[Any], merge: Any) -> Any:
-        """Return several parts merged to one, in a tree."""
+    def merged(self, name: str, block: Index, parts: list[Deferred], merge: Function) -> Deferred:
+        """Return several parts merged to one, in a tree, by threads."""
         with limited(self.array) as workers, ThreadPoolExecutor(workers) as pool:
 
-            def call(name: str, index: Index, merge: Any, *group: Any) -> Any:
+            def call(name: str, index: Index, merge: Function, *group: Deferred) -> Any:
                 return merge(*self._made(pool, group))
 
             return merged(call, name, block, parts, merge, MERGED)
 
-    def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Any]) -> list[Any]:
+    def _made(self, pool: ThreadPoolExecutor, parts: Sequence[Deferred]) -> Sequence[Any]:
         put_off = [part for part in parts if isinstance(part, DeferredCall)]
         if not put_off:
-            return list(parts)
+            return parts
         for calls in (_needed_ahead(put_off), put_off):
             for _ in pool.map(DeferredCall.make, calls):
                 pass
@@ -156,16 +160,18 @@ class VolumeLabels(LabelChunks):
             self.array.progress(self._done, self.layout.chunks)
         return [part.value() for part in put_off]
 
-    def map(self, name: str, dtype: Any, function: partial[Any], after: Any) -> VolumeFile:
+    def map(self, name: str, dtype: DType, function: partial[Any], after: OfChunks) -> VolumeFile:
         """Return labels in files that a function makes of each block as it is read."""
         of_items: dict[int, Any] = {}
         for block, results in after.items():
             of_items.update(zip(self.items(block).tolist(), results, strict=True))
-        given, batch = self.array, self.batch
-        volume = given.volume, np.dtype(dtype), function, batch, of_items, self._known
-        return VolumeFile(MappedVolume(*volume), given.limit, given.progress, given)
+        given = self.array
+        mapped = MappedVolume(given.volume, dtype, function, self.batch, of_items, self._known)
+        return VolumeFile(mapped, given.limit, given.progress, given)
 
-    def columns(self, name: str, dtype: Any, function: Any, known: Any, of_blocks: Any) -> Any:
+    def columns(
+        self, name: str, dtype: DTypeLike, function: Function, known: Deferred, of_blocks: OfChunks
+    ) -> NDArray[Any]:
         """Return an array of one axis for each item."""
         shape = self.block_shape
         blocks = {block: function(shape(block), known, of_blocks[block]) for block in self.blocks()}
@@ -176,12 +182,12 @@ class VolumeLabels(LabelChunks):
             table[items] = rows.reshape(len(items), length)
         return table.reshape(*self.batch, length)
 
-    def column(self, name: str, dtype: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    def column(self, name: str, dtype: DTypeLike, function: Function, *arguments: Any) -> Any:
         """Return an array of one axis."""
         return function(*arguments)
 
-    def fields(self, name: str, made: Any, sample: Any) -> dict[str, Any]:
-        """Return the arrays that are the fields of what is made."""
+    def fields(self, name: str, made: Any, sample: object) -> dict[str, Any]:
+        """Return the fields of a result that are arrays."""
         return {field: each for field, each in vars(made).items() if hasattr(each, "dtype")}
 
 

@@ -42,7 +42,7 @@ class Slab:
     ahead: int = 0  # how many slices at the beginning were the last of the slab before: 0 or 1
 
     def __len__(self) -> int:
-        """How many slices are new."""
+        """Return the number of new slices."""
         return len(self.values) - self.ahead
 
     def part(self, begin: int, end: int, ahead: int = 0) -> Slab:
@@ -70,7 +70,7 @@ class Slice:
 
 @dataclass
 class OpenComponents:
-    """Those of the slices so far; `add` and `finish` return the rows of what is finished.
+    """The open components of the slices so far; `add` and `finish` return rows of finished ones.
 
     If the first axis is periodic, `first` is the first slice of all, which goes on after the last
     one, and `ends` has the values of both. `touching` has pairs of rows whose elements are side by

@@ -1,4 +1,4 @@
-"""What is done with one block of a volume, in a thread or on a worker of a cluster.
+"""The work on one block of a volume, in a thread or on a worker of a cluster.
 
 A worker opens files itself, by names that each process must see alike: no values and no labels go
 through the scheduler.
@@ -6,9 +6,7 @@ through the scheduler.
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.chunked.layout import Index
+from conncomp.chunked.layout import Index, items_at
 from conncomp.chunked.selection import Selected
 from conncomp.chunked.stages import Alone
-from conncomp.chunked.tree import Entry
+from conncomp.chunked.tree import Entry, Function
 from conncomp.chunked.volumes.kept import Reports, SetAside, Tally
-from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.sources import Source, opened_volume
 from conncomp.chunked.volumes.targets import Target, target_of
 from conncomp.chunked.volumes.volume import Place, Volume
 from conncomp.files.access import blaming
@@ -45,11 +43,9 @@ class Reported:
 
 
 class Names(NamedTuple):
-    """By which a worker opens what it reads and writes."""
+    """The names by which a worker opens the files that it reads and writes."""
 
-    source: str  # as of label_file, as are key and channel
-    key: str | None
-    channel: int | None
+    source: Source
     identity: str  # of the volume
     name: str  # of the labels at the end
     dtype: str  # of the labels
@@ -85,20 +81,18 @@ class BlockFiles:
             return self.resolved(argument.of_all)[argument.place]
         return argument
 
-    def report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
+    def report(self, index: Index, function: Function, arguments: tuple[Any, ...]) -> None:
         """Keep the report of a block, unless it is kept."""
         if not self.reports.has(index):
             self.reports.keep(index, function(*map(self.resolved, arguments)))
 
-    def label(self, place: Place, batch_axes: int, function: Any, arguments: Any) -> Tally:
+    def label(self, place: Place, batch_axes: int, function: Function, arguments: Any) -> Tally:
         """Write the labels of a block of a volume, whose first axes are of separate images."""
         result = function(*map(self.resolved, arguments))
         components, items = 0, None
         if isinstance(result, Alone):
             components = int(result.counts.sum())
-            batch = self.volume.shape[:batch_axes]
-            whole = np.arange(math.prod(batch)).reshape(batch)  # the numbers of all items
-            items = whole[place[:batch_axes]].reshape(-1)
+            items = items_at(place, self.volume.shape[:batch_axes])
             result = result.labels
         tally = Tally(components=components)
         if isinstance(result, Selected):
@@ -128,7 +122,7 @@ class BlockFiles:
 @lru_cache(1)
 def opened_again(names: Names, threshold: float | None, folder: str, path: str) -> BlockFiles:
     """Open what a worker reads and writes, which stays open until the next call."""
-    volume = opened_volume(names.source, names.key, names.channel).__enter__()
+    volume = opened_volume(*names.source).__enter__()
     if volume.identity() != names.identity:
         raise ValueError(
             f"{volume.path}: a worker finds other files there than the process that asked it; it "

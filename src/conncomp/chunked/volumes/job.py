@@ -1,4 +1,4 @@
-"""What writes labels block by block: those of a volume, or labels that are in files.
+"""The engine that writes labels block by block: new ones of a volume, or copies of labels.
 
 `Job` is the engine of `label_file`: threads or workers work on blocks, and the process that asks
 does the rest, and alone keeps what is done.
@@ -30,12 +30,12 @@ from conncomp.chunked.selection import (
     relabel_selected,
 )
 from conncomp.chunked.stages import counts_of, label_all, label_items, labels_of
+from conncomp.chunked.tree import Deferred, Function
 from conncomp.chunked.volumes.block_files import BlockFiles, Reported, Values
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.volume import Place
 
 Progress = Callable[[int, int], object]
-Function = Callable[..., Any]
 
 
 class GivenUpError(Exception):
@@ -44,7 +44,7 @@ class GivenUpError(Exception):
 
 @dataclass(eq=False)
 class Job:
-    """What an executor does with the blocks of a layout, and then with coarser labels."""
+    """The tasks of an executor: the blocks of a layout, and then coarser labels."""
 
     _kept: Kept
     _files: BlockFiles
@@ -144,14 +144,14 @@ class Job:
         if self._progress is not None:
             self._progress(self._done, self._steps)
 
-    def __call__(self, name: str, index: Index, function: Function, *arguments: Any) -> Any:
+    def __call__(self, name: str, index: Index, function: Function, *arguments: Any) -> Deferred:
         """Call a function, as an engine."""
         if function in (label_and_report, label_and_count):
             self._start(None, self._files.report, index, function, arguments)
             return Reported(index)
         if function in (relabel, relabel_selected, label_items):
-            where = self._layout.place(index), self._layout.batch_axes
-            self._start(index, self._files.label, *where, function, arguments)
+            place, batch_axes = self._layout.place(index), self._layout.batch_axes
+            self._start(index, self._files.label, place, batch_axes, function, arguments)
             return None
         if function in (labels_of, counts_of):  # of what is alone, both of which are written
             return None

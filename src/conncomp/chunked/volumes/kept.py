@@ -1,4 +1,4 @@
-"""What a labelling of files has done so far, kept beside the target, to go on after a kill.
+"""The progress of a labelling of files, kept beside the target, to go on after a kill.
 
 The state is written first and removed last: a folder without it is none of these. The journal is
 written once there are empty labels: what lies beside a state alone is of an earlier run, and goes.
@@ -58,7 +58,7 @@ def _arrays_in(path: Path) -> Iterator[Any]:
 
 
 class Tally(NamedTuple):
-    """What is known of a chunk whose labels are written."""
+    """The counts of a chunk whose labels are written."""
 
     kept: int = 0  # components that begin in it
     elements: int = 0  # of it, of components that are kept

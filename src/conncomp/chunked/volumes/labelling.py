@@ -26,7 +26,7 @@ from conncomp.chunked.volumes.cluster import workers_of_cluster
 from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.sample import Run
-from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.sources import Source, opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
@@ -47,7 +47,7 @@ OF_QUESTION = (
 
 
 class Counts(NamedTuple):
-    """What is told of labels in files."""
+    """The counts of labels in files."""
 
     components: int
     kept: int  # components
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Arguments:
-    """How a volume is labelled; attributes are arguments of `label_file`."""
+    """The arguments of `label_file` that say how a volume is labelled."""
 
     background: float | None = None
     connectivity: float | None = None
@@ -219,8 +219,8 @@ def label_file(
         *(background, connectivity, structure, tolerance, periodic, batch_axes, threshold),
         *(min_size, largest, numbering, dtype),
     )
-    files = source, target, arguments, key, channel
-    return label_volume(*files, memory=memory, scheduler=scheduler, progress=progress).kept
+    limits: dict[str, Any] = {"memory": memory, "scheduler": scheduler, "progress": progress}
+    return label_volume(source, target, arguments, key, channel, **limits).kept
 
 
 def label_volume(
@@ -250,15 +250,14 @@ def label_volume(
         threads = workers_of(volume, limit) if scheduler is None else 1
         if scheduler is not None:
             cluster = workers_of_cluster(scheduler)
-            path, key, channel = as_asked(source, key, channel)
-            names = Names(
-                *(os.path.abspath(path), key, channel),
-                *(volume.identity(), os.path.abspath(wanted), str(dtype), uuid4().hex),
-            )
+            named = as_source(source, key, channel)
+            named = named._replace(path=os.path.abspath(named.path))
+            target = os.path.abspath(wanted)
+            names = Names(named, volume.identity(), target, str(dtype), uuid4().hex)
         with within(limit, volume):
             run = run_of(volume, arguments, threads, cluster, progress, names)
-            told = {"arguments": _digest(rules, arguments)}
-            components, kept, elements, *more = write_labels(wanted, volume, dtype, told, run)
+            digest = _digest(rules, arguments)
+            components, kept, elements, *more = write_labels(wanted, volume, dtype, digest, run)
         return Counts(components, kept, elements, from_numbers(more) if more else None)
 
 
@@ -277,16 +276,16 @@ def within(limit: int | None, volume: Volume) -> Iterator[None]:
         ) from error
 
 
-def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
+def opened(source: StrPath, key: str | None, channel: int | None) -> AbstractContextManager[Volume]:
     """Open a volume, as `opened_volume`, once arguments are of their types."""
-    return opened_volume(*as_asked(source, key, channel))
+    return opened_volume(*as_source(source, key, channel))
 
 
-def as_asked(source: StrPath, key: Any, channel: Any) -> tuple[str, str | None, int | None]:
-    """Return the arguments of `opened_volume`, each of its type."""
+def as_source(source: StrPath, key: Any, channel: Any) -> Source:
+    """Return the name of a volume, each part of its type."""
     path = as_path(source, "source")
     key = None if key is None else as_path(key, "key")
-    return path, key, None if channel is None else as_integer("channel", channel)
+    return Source(path, key, None if channel is None else as_integer("channel", channel))
 
 
 def run_of(

@@ -1,4 +1,4 @@
-"""How much memory and time `label_file` will take, from a few neighbouring blocks.
+"""Estimates of the memory and time that `label_file` takes, from a few neighbouring blocks.
 
 These are labelled as all will be, into a temporary folder. Time and files grow with the number of
 blocks; memory is that of the blocks that are worked on at once, and of tables of the components on
@@ -23,7 +23,7 @@ COMPONENT = 200
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """What `label_file` will take, as `plan_labels` reckons.
+    """The time, memory and disk space of `label_file`, as `plan_labels` estimates them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What labels of a volume take on the disk, from a few neighbouring blocks in its middle."""
+"""The space on the disk that labels of a volume take, from a few blocks in its middle."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Window(PartOfVolume):
 
 @dataclass(frozen=True)
 class Sample:
-    """What some blocks took."""
+    """The time, files and components of some labelled blocks."""
 
     blocks: int
     seconds: float

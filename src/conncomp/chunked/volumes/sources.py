@@ -1,4 +1,4 @@
-"""Which reader opens a volume: Zarr, OME-Zarr, HDF5, TIFF, .npy, or a folder of slices."""
+"""Open a volume by its reader: Zarr, OME-Zarr, HDF5, TIFF, .npy, or a folder of slices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from conncomp.chunked.volumes.formats.hdf5 import open_dataset
 from conncomp.chunked.volumes.formats.ome_zarr import open_zarr
@@ -18,6 +18,14 @@ from conncomp.files.scales import Content
 
 # A volume may take so many bytes, or so many for each of its files' bytes, as DEFLATE packs.
 SMALL, EXPANSION = 1 << 26, 1032
+
+
+class Source(NamedTuple):
+    """The name of a volume, as of `label_file`."""
+
+    path: str
+    key: str | None
+    channel: int | None
 
 
 @contextmanager

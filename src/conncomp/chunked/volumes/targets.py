@@ -1,4 +1,4 @@
-"""What labels are written to: a .npy file, an array of Zarr, or a label image of OME-Zarr."""
+"""Targets of labels: a .npy file, an array of Zarr, or a label image of OME-Zarr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a volume in files is to those that label it: an array that is read and known again."""
+"""Volumes in files: arrays that are read by places, and recognised again."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Volume:
 
 
 class PartOfVolume(Volume):
-    """What is made of a volume, as a volume, which leaves that open: here the same."""
+    """A volume that reads another one, and leaves that open; subclasses change what is read."""
 
     def __init__(self, volume: Volume) -> None:
         self.volume, self.path, self.key, self.axes = volume, volume.path, volume.key, volume.axes

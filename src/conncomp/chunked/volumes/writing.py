@@ -9,8 +9,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from conncomp._arguments import TooSmallError, shown
 from conncomp._optional import optional
 from conncomp.chunked.volumes.kept import (
@@ -33,6 +31,7 @@ from conncomp.chunked.volumes.targets import (
 from conncomp.chunked.volumes.volume import Volume, block_shape
 from conncomp.files.access import StrPath, as_path, blaming
 from conncomp.files.parts import locked
+from conncomp.kernels.cuda.launcher import DType
 
 
 def as_target(target: StrPath) -> Path:
@@ -55,18 +54,16 @@ def folder_of(wanted: Path) -> Path:
     return Path(f"{wanted}.partial")
 
 
-def write_labels(
-    wanted: Path, volume: Volume, dtype: np.dtype[Any], told: dict[str, Any], run: Run
-) -> list[int]:
-    """Write labels of the blocks of a volume; return numbers that `run` tells, and a kill keeps.
+def write_labels(wanted: Path, volume: Volume, dtype: DType, digest: str, run: Run) -> list[int]:
+    """Write labels of the blocks of a volume; return the numbers of `run`, which a kill keeps.
 
-    Its files must not change meanwhile. `told` tells this writing from others of the same volume.
+    Its files must not change meanwhile. The digest is of all other arguments.
     """
     folder = folder_of(wanted)
     _check_outside(wanted, folder, volume)
     source = volume.identity()
     known: dict[str, Any] = {"shape": list(volume.shape), "blocks": list(block_shape(volume))}
-    known |= {"dtype": [str(volume.dtype), str(dtype)], **told, "source": source}
+    known |= {"dtype": [str(volume.dtype), str(dtype)], "arguments": digest, "source": source}
     check_folder(folder)
     if not (folder / JOURNAL).exists() and not is_concluded(folder):
         check_room(wanted, volume, dtype, run)

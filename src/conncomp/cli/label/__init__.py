@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import move_to_gpu, native_layout, on_host
+from conncomp._array_storage import move_to_gpu, native_layout, on_host
 from conncomp._memory import in_words, peak_memory
 from conncomp.cli import _options, _report
 from conncomp.cli._input import one_channel, read_quietly, rows_of_input, with_named_axes

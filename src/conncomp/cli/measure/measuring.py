@@ -23,8 +23,9 @@ from conncomp.cli._output import columns_of
 from conncomp.cli.label.options import finite
 from conncomp.cli.measure.inputs import OpenFiles, Source
 from conncomp.cli.measure.options import Options
+from conncomp.components.columns.measuring import LabelMeaning
 from conncomp.components.columns.properties import USUAL, USUAL_OF_IMAGE
-from conncomp.components.statistics import LabelMeaning, measure_labels
+from conncomp.components.statistics import measure_labels
 from conncomp.files.access import naming
 from conncomp.files.images import is_hdf5
 from conncomp.files.scales import Content, Scale, batch_axes_of, in_unit
@@ -60,7 +61,7 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
     names = options.properties or USUAL + (() if values is None else USUAL_OF_IMAGE)
     spacing = None if scale is None else scale.spacing
     meaning = LabelMeaning(0, batch, largest)
-    statistics = measure_labels(labels, (values, None), False, False, names, spacing, meaning)
+    statistics = measure_labels(labels, values, None, False, False, names, spacing, meaning)
     columns = with_named_axes(statistics.columns(), batch, chosen.axes)
     doubt = None
     if options.threshold is None:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import move_from_gpu, on_gpu
+from conncomp._array_storage import move_from_gpu
+from conncomp._arrays import on_gpu
 from conncomp._optional import optional
 from conncomp.cli._options import Json, Positive, Threads, numbers, option, parsed
 from conncomp.cli._output import check_distinct, output_file

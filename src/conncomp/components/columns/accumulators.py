@@ -1,4 +1,4 @@
-"""What is measured of all components for their columns, each when a column first asks for it."""
+"""Measures of all components for their columns, computed when a column first asks for them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import INT32_MAX
-from conncomp._arrays import host_copy, new_array, on_host, placed
+from conncomp._array_storage import host_copy, new_array, on_host, placed
 from conncomp._core import native
 from conncomp.components._labels import Items, library_at
 from conncomp.components.columns.crops import Contents, measure_solids
 from conncomp.components.columns.intensities import Intensities
-from conncomp.components.columns.measuring import Known
+from conncomp.components.columns.measuring import Components, Values
 from conncomp.components.touching import contact_steps, count_contacts, sums_of_kinds
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import configurations, moments
@@ -41,20 +41,17 @@ class Touching(NamedTuple):
     area: Any
 
 
-@dataclass(frozen=True)
-class Channel:
-    """An image, and what is known of its values; `reals`: standard deviations, minima, maxima."""
+class Channel(NamedTuple):
+    """An image, and columns of its values; `reals`: standard deviations, minima, maxima."""
 
     image: Intensities
-    means: Any
-    minima: Any
-    maxima: Any
+    values: Values
     reals: Any = None
 
 
 @dataclass
 class Accumulators:
-    """Components, what is known of them, and what columns ask for.
+    """Components, and what columns ask for beside their shapes.
 
     Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
     image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
@@ -62,14 +59,15 @@ class Accumulators:
     """
 
     items: Items
-    known: Known
+    components: Components
     channels: Sequence[Channel]
     has_channels: bool
     spacing: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        self.rows, self.sizes, self.boxes, *_ = self.known
-        self.centroids, self.covariances = self.known.centroids, self.known.covariances
+        self.rows, shapes = self.components.rows, self.components.shapes
+        self.sizes, self.boxes = shapes.sizes, shapes.boxes
+        self.centroids, self.covariances = shapes.centroids, shapes.moments
         self.xp, self.ndim = self.items.xp, len(self.items.shape)
         self.volume = prod(self.spacing)
 
@@ -106,7 +104,7 @@ class Accumulators:
     @cached_property
     def _spreads(self) -> tuple[Any, Any]:
         """Both, on a GPU."""
-        return principal_variances(current_gpu(), self.known.runs, self.covariances)
+        return principal_variances(current_gpu(), self.components.runs, self.covariances)
 
     @cached_property
     def runs(self) -> Any:
@@ -134,18 +132,18 @@ class Accumulators:
 
     @cached_property
     def weighted_moments(self) -> list[Any]:
-        """Of each channel, about the first corners."""
+        """Weighted moments of each channel, about the first corners."""
         return [self._in_units(moments) for moments in self._weighted_in_elements]
 
     @cached_property
     def weighted_centroids(self) -> list[Any]:
-        """Of each channel, from the first corners on."""
+        """Weighted centroids of each channel, from the first corners on."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return [centroids_of(moments) for moments in self.weighted_moments]
 
     @cached_property
     def weighted_central_moments(self) -> list[Any]:
-        """Of each channel, about its weighted centroids."""
+        """Weighted moments of each channel, about its weighted centroids."""
         return [
             self._in_units(self._weighted(channel, about))
             for channel, about in zip(self.channels, self._weighted_in_elements, strict=True)
@@ -153,12 +151,12 @@ class Accumulators:
 
     @cached_property
     def weighted_normalized_moments(self) -> list[Any]:
-        """Of each channel."""
+        """Weighted central moments of each channel, over powers of the size."""
         return [self._normalized(moments) for moments in self.weighted_central_moments]
 
     @cached_property
     def _weighted_in_elements(self) -> list[Any]:
-        """As `weighted_moments`, for a spacing of 1."""
+        """The `weighted_moments` for a spacing of 1."""
         return [self._weighted(channel) for channel in self.channels]
 
     @cached_property
@@ -175,7 +173,7 @@ class Accumulators:
 
     @cached_property
     def borders(self) -> Any:
-        """How many elements of each kind the borders have."""
+        """The number of elements of each kind in the borders."""
         if self._placed is not None:
             return configurations.count_borders(current_gpu(), self._placed)
         kinds = self._new((BORDER_KINDS,), np.int64)
@@ -184,7 +182,7 @@ class Accumulators:
 
     @cached_property
     def touching(self) -> Touching:
-        """How many components each one touches, in how many places and over which area."""
+        """The numbers of components that each one touches, of contacts, and their area."""
         items, xp = self.items, self.xp
         neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
         steps = contact_steps(neighbourhood, items.shape)
@@ -229,7 +227,7 @@ class Accumulators:
 
     @cached_property
     def filled(self) -> Any:
-        """How many elements the components have and enclose."""
+        """The numbers of elements that components have and enclose."""
         counts = new_array(np, (len(self.rows),), np.int64)
         self.runs.enclosed(counts)
         return self.sizes + placed(self.xp, counts)
@@ -238,7 +236,7 @@ class Accumulators:
         """Return the standard deviations of values."""
         if channel.reals is not None:
             return channel.reals[0]
-        values, means = channel.image.values, channel.means
+        values, means = channel.image.values, channel.values.means
         if self._placed is not None:
             sums = moments.squared_deviations(current_gpu(), self._placed, values, means)
         else:
@@ -257,8 +255,8 @@ class Accumulators:
 
     @cached_property
     def _sorted_values(self) -> dict[int, SortedValues]:
-        """Those of each channel by its identity, on a GPU."""
-        gpu, runs, sizes = current_gpu(), self.known.runs, self.sizes
+        """The sorted values of each channel by its identity, on a GPU."""
+        gpu, runs, sizes = current_gpu(), self.components.runs, self.sizes
         channels = self.channels if len(self.rows) else ()
         return {id(k): SortedValues(gpu, runs, k.image.values, sizes) for k in channels}
 
@@ -267,7 +265,7 @@ class Accumulators:
         """Labels and components as kernels for GPUs take them, if they lie on one."""
         if self.xp is np:
             return None
-        return LabelledComponents(*self.items.described, self.known.runs)
+        return LabelledComponents(*self.items.described, self.components.runs)
 
     def _check_room(self) -> None:
         """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""

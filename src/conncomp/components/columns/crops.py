@@ -26,7 +26,7 @@ MIDPOINTS = np.concatenate([np.eye(3), -np.eye(3)]) / 2
 
 @dataclass(frozen=True)
 class Contents:
-    """What entries are made of; none of it is the caller's, who may change labels and image.
+    """The data that entries are made of, apart from the caller's, who may change labels and image.
 
     `runs` of native code have the elements, `boxes` are of shape (n, ndim, 2), and `channels` are
     copies of the values, with their dtype as the user gave it.

@@ -1,13 +1,15 @@
-"""What is measured of components on either device: places, sizes, values, classes, faces."""
+"""Measure components on either device: places, sizes, values, classes, faces."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arrays import new_array, on_gpu, placed
+from conncomp._array_storage import new_array, placed
+from conncomp._arrays import on_gpu
 from conncomp._core import native
 from conncomp._cuda_arrays import CuPyArrays, cuda_library_of
 from conncomp.components._labels import (
@@ -22,32 +24,46 @@ from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.components.configurations import count_faces
 from conncomp.kernels.cuda.components.intensities import are_small, measure_intensities
 from conncomp.kernels.cuda.components.runs import ComponentRuns, find_runs
-from conncomp.kernels.cuda.components.shapes import REAL, are_few, measure_shapes, words_of
+from conncomp.kernels.cuda.components.shapes import REAL, Shapes, are_few, measure_shapes, words_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, current_gpu
 
 
-class Known(NamedTuple):
-    """Which components there are: the row of each, its size and its box, and where it lies.
+class LabelMeaning(NamedTuple):
+    """The arguments of `component_statistics` about labels, and the largest label, if known."""
 
-    On a GPU its runs, and perhaps a table of an image's values, or what `measure_image` gives.
+    background: Background
+    batch_axes: int
+    largest: int | None = None
+
+
+class Values(NamedTuple):
+    """The columns of an image's values, as `ComponentStatistics` has them."""
+
+    sums: Any
+    means: Any
+    minima: Any
+    maxima: Any
+    weighted_centroids: Any
+
+
+class Components(NamedTuple):
+    """The components of items, in rows of all numbers of all items, and their shapes.
+
+    On a GPU also their runs, and perhaps a table of an image's values, or what `measure_image`
+    returns.
     """
 
     rows: Any
-    sizes: Any
-    boxes: Any
-    labels: Any
-    batch: Any  # the items that labels are of
-    centroids: Any
-    covariances: Any
+    shapes: Shapes
     runs: Any = None
     table: tuple[Any, int] | None = None
-    values: tuple[list[Any], Any] | None = None
+    values: tuple[Values, Any] | None = None
 
 
 def measure_components(
     items: Items, moments: bool, runs: ComponentRuns | None = None, image: Intensities | None = None
-) -> Known:
-    """Return which components there are, and where they lie, with moments, if wanted.
+) -> Components:
+    """Return the components and their shapes, with moments, if wanted.
 
     On a GPU by their runs, which may be given; with sums of an image whose values are small.
     """
@@ -60,7 +76,7 @@ def measure_components(
     sums, filled = None, None
     if runs.sums is not None:
         shapes, columns, reals = runs.sums.write(runs, items.labels.dtype, moments)
-        rows, sums = shapes.labels, (columns, reals) if columns else None
+        rows, sums = shapes.labels, (Values(*columns), reals) if columns else None
     else:
         values = None
         if image is not None and are_few(shape) and are_small(image.values.dtype, shape):
@@ -68,18 +84,17 @@ def measure_components(
         shapes, table = measure_shapes(gpu, runs, shape, moments, items.batch, values)
         rows = runs.components if items.batch else shapes.labels
         filled = None if values is None else (table, words_of(len(shape)))
-    places = shapes.labels, shapes.batch, shapes.centroids, shapes.moments
-    return Known(rows, shapes.sizes, shapes.boxes, *places, runs, filled, sums)
+    return Components(rows, shapes, runs, filled, sums)
 
 
-def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") -> Any:
+def classes_of(items: Items, components: Components, classes: Any, name: str = "classes") -> Any:
     """Return the class of each component; raise ValueError if it has elements of several."""
     image = check_image(classes, items, name)
-    columns, *_ = _sums_of_image(items, known, image)
-    lowest, highest = columns[2:4]
+    values, *_ = _sums_of(items, components, image)
+    lowest, highest = values.minima, values.maxima
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
-        row = int(known.rows[mixed[0]])
+        row = int(components.rows[mixed[0]])
         raise ValueError(
             f"{name} has {int(lowest[mixed[0]])} and {int(highest[mixed[0]])} within the component "
             f"of label {row % max(items.rows, 1)}; label the classes themselves, as "
@@ -88,7 +103,7 @@ def classes_of(items: Items, known: Known, classes: Any, name: str = "classes") 
     return lowest.astype(image.dtype, copy=False)
 
 
-def _measure_on_cpu(items: Items, moments: bool) -> Known:
+def _measure_on_cpu(items: Items, moments: bool) -> Components:
     ndim = len(items.shape)
     measured = native.measure_labels(*items.flat, items.all_rows, moments)
     count = measured.components
@@ -100,83 +115,86 @@ def _measure_on_cpu(items: Items, moments: bool) -> Known:
     if moments and measured.are_points:  # zeros, which new memory holds: nobody writes it
         covariances = np.zeros((count, ndim, ndim))
     batch, labels = items_of_rows(items, rows)
-    return Known(rows, sizes, boxes, labels, batch, centroids, covariances)
+    return Components(rows, Shapes(labels, sizes, boxes, batch, centroids, covariances))
 
 
 def measure_batch_again(
-    labels: Any, background: Background, batch_axes: Any, moments: bool
-) -> tuple[Any, ...] | None:
-    """Return attributes of `ComponentStatistics` of a batch of CuPy's of a known kind, or None."""
+    labels: Any, meaning: LabelMeaning, moments: bool
+) -> tuple[Shapes, OptionalColumns] | None:
+    """Return the shapes of a batch of CuPy's of a known kind, and other columns, or None."""
     gpu = current_gpu() if isinstance(cuda_library_of(labels), CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
         return None
-    allowed = partial(check_background, background)
+    allowed = partial(check_background, meaning.background)
     with measures.turn:
-        shapes = measures.measure_batch(gpu, labels, batch_axes, allowed, moments)
-    if shapes is None:
-        return None
-    along = (labels.ndim - batch_axes,)
-    kinds: Any = (((), REAL), (along, REAL), (along, COUNT), ((), COUNT))
-    values, centroids, faces, classes = (_no_rows(gpu, *kind).view() for kind in kinds)
-    columns = shapes.labels, shapes.sizes, shapes.boxes, shapes.centroids, shapes.moments
-    return *columns, shapes.batch, *(values,) * 4, centroids, faces, classes
+        shapes = measures.measure_batch(gpu, labels, meaning.batch_axes, allowed, moments)
+    ndim = labels.ndim - meaning.batch_axes
+    return None if shapes is None else (shapes, empty_columns(gpu, ndim))
 
 
-def no_rows(items: Items, *axes: int, dtype: Any = np.float64) -> Any:
-    """Return a column of nothing: a view, which its owner may reshape, of one that is made once."""
-    return _no_rows(None if items.xp is np else current_gpu(), axes, np.dtype(dtype)).view()
+class OptionalColumns(NamedTuple):
+    """The columns that have no rows unless they are asked for."""
+
+    values: Values
+    faces: Any
+    classes: Any
+
+
+def empty_columns(gpu: Gpu | None, ndim: int) -> OptionalColumns:
+    """Return views, which owners may reshape, of columns that are made once."""
+    value, centroids, faces, classes = (column.view() for column in _empty_columns(gpu, ndim))
+    return OptionalColumns(Values(value, value, value, value, centroids), faces, classes)
 
 
 @cache
-def _no_rows(gpu: Gpu | None, axes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    return (np if gpu is None else gpu.xp).empty((0, *axes), dtype)
+def _empty_columns(gpu: Gpu | None, ndim: int) -> tuple[Any, ...]:
+    kinds = ((0,), REAL), ((0, ndim), REAL), ((0, ndim), COUNT), ((0,), COUNT)
+    return tuple((np if gpu is None else gpu.xp).empty(*kind) for kind in kinds)
 
 
-def measure_image(items: Items, known: Known, image: Intensities | None) -> tuple[list[Any], Any]:
-    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image.
+def measure_image(items: Items, components: Components, image: Intensities) -> tuple[Values, Any]:
+    """Return the columns of an image's values.
 
     And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
     """
-    if image is None:
-        return [*(no_rows(items),) * 4, no_rows(items, len(items.shape))], None
-    columns, fit, reals = _sums_of_image(items, known, image)
+    values, fit, reals = _sums_of(items, components, image)
     if not fit:
         raise OverflowError(
             f"the sum of image, of {image.dtype}, over a component does not fit into "
             f"{image.sums}; pass image.astype(float)"
         )
-    sums, means, minima, maxima, centroids = columns
-    sums = sums.astype(image.given_sums, copy=False)
-    extremes = (column.astype(image.dtype, copy=False) for column in (minima, maxima))
-    return [sums, means, *extremes, centroids], reals
+    sums = values.sums.astype(image.given_sums, copy=False)
+    extremes = {k: getattr(values, k).astype(image.dtype, copy=False) for k in ("minima", "maxima")}
+    return values._replace(sums=sums, **extremes), reals
 
 
-def _sums_of_image(items: Items, known: Known, image: Intensities) -> tuple[list[Any], bool, Any]:
+def _sums_of(items: Items, components: Components, image: Intensities) -> tuple[Values, bool, Any]:
     """Return the columns of `measure_image`, of the types of kernels, and whether sums fit."""
-    if known.values is not None:
-        columns, reals = known.values
-        return columns, True, reals
-    xp, count, value_type = items.xp, len(known.rows), image.values.dtype
+    if components.values is not None:
+        values, reals = components.values
+        return values, True, reals
+    xp, count, value_type = items.xp, len(components.rows), image.values.dtype
     types = image.sums, np.dtype(np.float64), value_type, value_type
     columns = [new_array(xp, (count,), dtype) for dtype in types]
     columns.append(new_array(xp, (count, len(items.shape)), np.float64))
+    made, sizes, boxes = Values(*columns), components.shapes.sizes, components.shapes.boxes
     if not count:
-        return columns, True, None
+        return made, True, None
     if xp is np:
-        flat = (column.reshape(-1) for column in (*known[:3], *columns))
-        values = image.values.reshape(-1)
-        return columns, native.measure_intensities(*items.flat, values, image.bits, *flat), None
-    problem = items.shape, image.values, image.bits, known.sizes, known.boxes
-    return columns, *measure_intensities(
-        current_gpu(), known.runs, *problem, *columns, table=known.table
+        flat = (column.reshape(-1) for column in (components.rows, sizes, boxes, *columns))
+        given = image.values.reshape(-1)
+        return made, native.measure_intensities(*items.flat, given, image.bits, *flat), None
+    problem = items.shape, image.values, image.bits, sizes, boxes
+    return made, *measure_intensities(
+        current_gpu(), components.runs, *problem, *columns, table=components.table
     )
 
 
 def items_at_start(
-    labels: Any, background: Background, batch_axes: int, largest: int | None, sums: Any
+    labels: Any, meaning: LabelMeaning, sums: Any
 ) -> tuple[Items, measures.RecordedRuns | None]:
     """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
-    started = None
+    started, (background, batch_axes, largest) = None, meaning
     if on_gpu(labels):
         allowed = partial(check_background, background)
         started = measures.start_runs(current_gpu(), labels, batch_axes, allowed, sums)
@@ -187,27 +205,22 @@ def items_at_start(
 
 
 def items_and_runs(
-    items: Items,
-    started: measures.RecordedRuns,
-    labels: Any,
-    background: Background,
-    batch_axes: int,
-    presuming: bool = False,
+    items: Items, started: Any, labels: Any, meaning: LabelMeaning, presuming: bool = False
 ) -> tuple[Items, ComponentRuns | None]:
     """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
     finished = started.finish(labels, presuming)
     if finished is None:
-        return check_items(labels, background, batch_axes), None
+        return check_items(labels, meaning.background, meaning.batch_axes), None
     numbered = finished.labels, finished.background, finished.rows
     return Items(*numbered, items.batch, items.shape, items.dtype), finished.runs
 
 
-def scale(xp: Any, lengths: tuple[float, ...], known: Known, brightness: Any) -> None:
+def scale(xp: Any, lengths: tuple[float, ...], shapes: Shapes, channels: Iterable[Values]) -> None:
     """Let centroids and covariances be in units of the spacing."""
     factors = placed(xp, np.array(lengths))
-    for column in (known.centroids, *(columns[-1] for columns in brightness)):
+    for column in (shapes.centroids, *(values.weighted_centroids for values in channels)):
         column *= factors
-    known.covariances[...] *= placed(xp, np.outer(lengths, lengths))
+    shapes.moments[...] *= placed(xp, np.outer(lengths, lengths))
 
 
 def faces_of(items: Items, rows: Any) -> Any:

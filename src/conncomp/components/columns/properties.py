@@ -50,7 +50,7 @@ PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
 
 @dataclass(frozen=True)
 class Property:
-    """How a property's values come, as an array with a row each or a `LazyColumn`, and for what.
+    """A property: a function of its values, an array or a `LazyColumn`, and when it exists.
 
     Items of so many `axes` have it, or all; some need an image, equal lengths along all axes,
     lengths of 1, or none more than so many times another. Others follow from covariances.
@@ -88,7 +88,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What properties there are depends on."""
+    """The conditions on which properties exist."""
 
     has_image: bool
     spacing: tuple[float, ...]  # a length for each axis
@@ -159,7 +159,8 @@ def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Property:
 def _extremes(channel: Channel, largest: bool) -> Any:
     if channel.reals is not None:
         return channel.reals[1 + largest]
-    return (channel.maxima if largest else channel.minima).astype(np.float64)
+    values = channel.values
+    return (values.maxima if largest else values.minima).astype(np.float64)
 
 
 def _weighted(
@@ -366,7 +367,7 @@ PROPERTIES: dict[str, Property] = {
     "sphericity": Property(sphericity, SOLID, most_uneven=MOST_UNEVEN),
     "surface_area_crofton": Property(crofton, SOLID, most_uneven=MOST_UNEVEN),
     "intensity_max": _of_channels(lambda _, channel: _extremes(channel, largest=True)),
-    "intensity_mean": _of_channels(lambda _, channel: channel.means),
+    "intensity_mean": _of_channels(lambda _, channel: channel.values.means),
     "intensity_median": _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)),
     "intensity_min": _of_channels(lambda _, channel: _extremes(channel, largest=False)),
     "intensity_std": _of_channels(Accumulators.deviations),

@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp import _arrays
+from conncomp import _array_storage, _arrays
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_integer
-from conncomp._arrays import extremes
+from conncomp._array_storage import extremes
 from conncomp._core import native
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.graph.edges import check_rows, rows_of_arcs
@@ -83,8 +83,8 @@ class Parts:
             return self
         if device == "cpu":
             with self.stream():
-                return self._moved(_arrays.move_from_gpu, "numpy")
-        moved = self._moved(partial(_arrays.move_to_gpu, current_gpu().xp), "cupy")
+                return self._moved(_array_storage.move_from_gpu, "numpy")
+        moved = self._moved(partial(_array_storage.move_to_gpu, current_gpu().xp), "cupy")
         # The arrays here may have changed since they were checked.
         if moved.arcs is not None:
             check_arcs(moved.arcs, moved.num_vertices)
@@ -126,8 +126,8 @@ class Parts:
                 with self.stream():
                     self.csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             elif not self.has_sorted_sources():
-                indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
-                indices = _arrays.new_array(np, dst.shape, dst.dtype)
+                indptr = _array_storage.new_array(np, (self.num_vertices + 1,), np.int64)
+                indices = _array_storage.new_array(np, dst.shape, dst.dtype)
                 native.csr_of_arcs(src, dst, indptr, indices)
                 self.csr = indptr, indices
         assert self.csr is not None
@@ -136,7 +136,7 @@ class Parts:
     def has_sorted_sources(self) -> bool:
         """Whether targets are rows as they are, because sources never decrease; keep the rows."""
         src, dst = self.lists
-        indptr = _arrays.new_array(np, (self.num_vertices + 1,), np.int64)
+        indptr = _array_storage.new_array(np, (self.num_vertices + 1,), np.int64)
         if native.rows_of_sorted(src, indptr):
             self.csr = indptr, dst
         return self.csr is not None
@@ -148,7 +148,7 @@ class Parts:
                 self.symmetric = check_rows(current_gpu(), *self.rows()).symmetric
         elif self.symmetric is None:
             # Copies, which nobody else changes.
-            rows = [_arrays.converted(array, array.dtype) for array in self.rows()]
+            rows = [_array_storage.converted(array, array.dtype) for array in self.rows()]
             check_csr(*rows)
             # Where multiplicities match, too, as they mostly do, one pass is enough.
             if native.csr_is_mirrored(*rows, secrets.randbits(64)):
@@ -292,7 +292,7 @@ def as_indices(values: ArrayLike, name: str) -> Indices:
     dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
     if not isinstance(array, np.ndarray):
         return cast(Indices, array.astype(dtype, order="C"))
-    return _arrays.contiguous(array, dtype).view()
+    return _array_storage.contiguous(array, dtype).view()
 
 
 def check_num_vertices(num_vertices: int) -> int:

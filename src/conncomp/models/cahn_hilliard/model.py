@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
-from conncomp._arrays import placed
+from conncomp._array_storage import placed
 from conncomp.kernels.field import OUTSIDE, Coefficients, FieldLattice, Gauge
 from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, check_choice, shown
-from conncomp._arrays import native_layout, on_host, placed
+from conncomp._array_storage import native_layout, on_host, placed
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack

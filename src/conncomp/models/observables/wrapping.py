@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp._core import native
 from conncomp.grid import cluster_wrapping
 from conncomp.kernels.lattice import MOST_AXES

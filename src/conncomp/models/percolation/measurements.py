@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import check_choice
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.cells import CellLattice

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
-from conncomp._arrays import placed
+from conncomp._array_storage import placed
 from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice

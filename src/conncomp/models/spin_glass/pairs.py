@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_integer, as_sequence, shown
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp.generate.random import MASK, philox
 from conncomp.grid import label
 from conncomp.kernels.lattice import Lattice

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
-from conncomp._arrays import on_host
+from conncomp._array_storage import on_host
 from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.updates import ChosenSites

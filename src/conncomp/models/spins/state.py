@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import placed
+from conncomp._array_storage import placed
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, unpack_planes

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from conncomp._arrays import placed
+from conncomp._array_storage import placed
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import check_words, pack
 from conncomp.models.protocol import Integers

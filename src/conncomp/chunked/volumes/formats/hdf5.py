@@ -97,8 +97,9 @@ def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
             listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
             raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
         check_storage(key, dataset)
-        names = [_name_of_axis(axis) for axis in dataset.dims]
-        opened = Hdf5Dataset(path, key, file, dataset, scales.letters_of(names))
+        given = (axis.label or next((k.name for k in axis.values()), "") for axis in dataset.dims)
+        letters = scales.letters_of([str(name).rpartition("/")[2] for name in given])
+        opened = Hdf5Dataset(path, key, file, dataset, letters)
         files.pop_all()
         return opened
 
@@ -127,10 +128,6 @@ def _datasets(h5py: Any, file: Any) -> list[str]:
 
     file.visititems(look)
     return names
-
-
-def _name_of_axis(axis: Any) -> str:
-    return str(axis.label or next((scale.name for scale in axis.values()), "")).rpartition("/")[2]
 
 
 def check_storage(key: str, dataset: Any) -> None:

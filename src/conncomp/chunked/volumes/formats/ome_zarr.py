@@ -33,7 +33,7 @@ DEEPEST = 3
 
 @dataclass(frozen=True)
 class Multiscale:
-    """What the attributes of an image say."""
+    """The description of an image in its attributes."""
 
     version: str
     axes: list[dict[str, Any]]

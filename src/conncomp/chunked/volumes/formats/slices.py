@@ -14,12 +14,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.layout import Index
 from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, reading
 from conncomp.files.access import naming
-from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_content, read_header
+from conncomp.files.images import KINDS, read_content
 from conncomp.files.parts import check_place
-from conncomp.files.tiff.series import open_series
+from conncomp.files.slabs import sliced
+from conncomp.files.tiff.series import Series
 
 # Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
@@ -61,26 +61,26 @@ class Slices(Volume):
             self.file.close()
 
 
-def _flat_file(path: str, shape: Index, dtype: np.dtype[Any], ahead: int, axes: str = "") -> Slices:
+def _flat_file(path: str, series: Series, ahead: int) -> Slices:
     """Return a volume whose values follow each other in a file, after some bytes ahead."""
-    plane = math.prod(shape[1:])
+    plane, dtype = math.prod(series.shape[1:]), series.dtype
 
-    def read(begin: int, end: int) -> Any:
+    def read(begin: int, end: int) -> NDArray[Any]:
         with open(path, "rb") as file:
             file.seek(ahead + begin * plane * dtype.itemsize)
             values = np.fromfile(file, dtype, (end - begin) * plane)
         if len(values) < (end - begin) * plane:
             raise ValueError("the file is cut short")
-        return values.reshape(end - begin, *shape[1:])
+        return values.reshape(end - begin, *series.shape[1:])
 
-    return Slices(path, shape, dtype, read, axes)
+    return Slices(path, series.shape, dtype, read, series.axes)
 
 
-def _pages(path: str, series: Any, file: IO[bytes]) -> Slices:
+def _pages(path: str, series: Series, file: IO[bytes]) -> Slices:
     """Return the pages of a TIFF file, which are unpacked; one thread at a time reads."""
     lock = Lock()
 
-    def read(begin: int, end: int) -> Any:
+    def read(begin: int, end: int) -> NDArray[Any]:
         with lock:
             return series.read(begin, end)
 
@@ -92,23 +92,11 @@ def open_file(path: str) -> Slices:
     with ExitStack() as files:
         file = files.enter_context(open(path, "rb"))
         with naming(path):
-            kind = kind_of(file.read(SIGNATURE))
-            file.seek(0)
-            size = os.fstat(file.fileno()).st_size
-            if kind.name == ".npy":
-                shape, fortran_order, dtype, begin = read_header(file, size)
-                if fortran_order and len(shape) > 1:
-                    raise ValueError("is in Fortran order; save numpy.ascontiguousarray(array)")
-                return _flat_file(path, shape, dtype, begin)
-            if kind.name == "TIFF":
-                series = open_series(file)
-                if series.begin is not None:
-                    return _flat_file(path, series.shape, series.dtype, series.begin, series.axes)
-                files.pop_all()
-                return _pages(path, series, file)
-            raise ValueError(
-                f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
-            )
+            series = sliced(file, "; give Zarr, HDF5, .npy, TIFF or a folder of slices")
+            if series.begin is not None:
+                return _flat_file(path, series, series.begin)
+            files.pop_all()
+            return _pages(path, series, file)
 
 
 def open_folder(path: str) -> Slices:
@@ -131,7 +119,7 @@ def open_folder(path: str) -> Slices:
 
         shape, dtype = first.shape, first.dtype
 
-    def read(begin: int, end: int) -> Any:
+    def read(begin: int, end: int) -> NDArray[Any]:
         slices = [_read_image(path, name) for name in images[begin:end]]
         for name, image in zip(images[begin:end], slices, strict=True):
             if image.shape != shape or image.dtype != dtype:
