@@ -259,3 +259,41 @@ def test_sizes_of_clusters_are_not_measured():
         parallel_tempering(new_model(), 2, clusters=True)
     series = parallel_tempering(new_model(), 2, clusters=True, observe="structure").series
     assert "improved_structure" in series.observables()
+
+
+KEPT = [
+    (Potts, {"shape": (6, 4), "q": 3}, ["swendsen-wang", "wolff", "metropolis", "heat-bath"], ()),
+    (Ising, {"shape": (6, 4), "field": 0.1}, ["swendsen-wang", "metropolis"], ()),
+    (Ising, {"shape": (6, 4)}, ["swendsen-wang", "wolff", "heat-bath"], "structure"),
+    (Ising, {"shape": small_world(24, 8, 1)}, ["swendsen-wang", "metropolis"], ()),
+    (XY, {"shape": (6, 4)}, ["swendsen-wang", "metropolis"], ("structure", "helicity_modulus")),
+    (Clock, {"shape": (6, 4), "q": 5}, ["wolff", "metropolis"], "structure"),
+    (SpinGlass, {"shape": (4, 4, 2)}, ["metropolis"], ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "update", "observe"),
+    [(kind, given, update, see) for kind, given, updates, see in KEPT for update in updates],
+)
+def test_a_kept_update_follows_exchanges_and_restored_temperatures(
+    kind, arguments, update, observe
+):
+    """As one that is made after them does."""
+    model = kind(**arguments, beta=[0.2, 0.3, 0.4, 0.5], seed=1)
+    before, options = model.state(), {"observe": observe} if observe else {}
+    if kind is not SpinGlass:
+        options["update"] = update
+    kept = model.updater(**options)
+    parallel_tempering(model, 20)
+    for state in (model.state(), before):
+        found = []
+        for made in (kept, None):
+            model.restore(state)
+            change = made or model.updater(**options)
+            records = change.new_records(2)
+            for number, record in enumerate(records, model.updates + 1):
+                change(number, record)
+            found.append([records, *model.state().arrays])
+        for ours, expected in zip(*found, strict=True):
+            np.testing.assert_array_equal(ours, expected)

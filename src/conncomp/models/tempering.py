@@ -116,9 +116,8 @@ def parallel_tempering(
     replicas = np.empty((count, model.replicas), np.int64)
     records: list[Integers] = []
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)
+    change = _updater(model, options)
     for number in range(count):
-        # As betas change, so do the probabilities of bonds.
-        change = _updater(model, options)
         make_updates(change, range(model.updates + 1, model.updates + 1 + between))
         if watch is not None:
             watch(model)

@@ -320,14 +320,11 @@ class SpinModel(Thermal[Measured]):
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
         if update in LOCAL:
-            engine, strengths = state.local_engine(update)
-            made = LocalUpdate(self, options, state=state, strengths=strengths, offering=engine)
+            state.local_engine(update)  # made, or refused, before the first update
+            made = LocalUpdate(self, options, state=state)
         else:
             measured = OfClusters(sizes, chosen is None or sizes or own, own)
-            strengths = state.strengths()
-            made = ClusterUpdate(
-                self, options, state=state, strengths=strengths, measured=measured, chosen=chosen
-            )
+            made = ClusterUpdate(self, options, state=state, measured=measured, chosen=chosen)
         if winds == own and isinstance(observe, tuple) and not observe:
             return made
         return observing(made, observe, clusters=sizes, wrapping=winds and not own)

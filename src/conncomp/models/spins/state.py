@@ -96,6 +96,7 @@ class SpinState(State):
         self.observables: dict[tuple[str, bool], Any] = {}  # of these names, with clusters or not
         self._engine_of_edges: SpinEngine | None = None  # besides that of words
         self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
+        self._local: dict[str, tuple[Floats, tuple[Any, Any]]] = {}  # likewise, by the rule
         if layout.engine is not None:
             self.made = self.new_engine(layout.engine)
         elif layout.edges is not None:
@@ -118,6 +119,13 @@ class SpinState(State):
 
     def local_engine(self, rule: str) -> tuple[Any, Any]:
         """Return the engine that offers each site another spin by a rule, and its strengths."""
+        known, made = self._local.get(rule, (None, None))
+        if made is None or known is not self.betas:
+            made = self._new_local_engine(rule)
+            self._local[rule] = self.betas, made
+        return made
+
+    def _new_local_engine(self, rule: str) -> tuple[Any, Any]:
         engine, edges = self.engine, self.layout.edges
         if edges is None and rule in engine.rules:  # by words, 64 sites at once
             chances = acceptances(self.betas, self.gain, self.layout.words)

@@ -31,10 +31,9 @@ NOTHING = OfClusters()
 
 @dataclass(kw_only=True)
 class SpinUpdate(Update):
-    """An update of spins, drawn by what an engine makes of the temperatures: `strengths`."""
+    """An update of spins, at the present temperatures: exchanges and `restore` change these."""
 
     state: SpinState
-    strengths: Any
 
 
 @dataclass(kw_only=True)
@@ -55,7 +54,7 @@ class ClusterUpdate(SpinUpdate):
             engine.count(state.now, record)
             record = record if measured.clusters else None
         flips = Flips(self.chosen, record, measured.clusters, measured.wrapping)
-        engine.update(state.now, state.next, number, self.strengths, flips)
+        engine.update(state.now, state.next, number, state.strengths(), flips)
         state.take_next(number)
 
     @property
@@ -71,15 +70,13 @@ class ClusterUpdate(SpinUpdate):
         state, flips = self.state, Flips(self.chosen, records, self.measured.clusters)
         state.next[...] = state.now
         sweeps = state.engine.sweeps
-        sweeps.sweep(state.next, numbers, self.strengths, flips, every, before)
+        sweeps.sweep(state.next, numbers, state.strengths(), flips, every, before)
         state.take_next(numbers[-1])
 
 
 @dataclass(kw_only=True)
 class LocalUpdate(SpinUpdate):
-    """The engine `offering` offers each site in turn another spin, by a rule of `LOCAL`."""
-
-    offering: Any
+    """Each site in turn is offered another spin, by a rule of `LOCAL`."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make the update of this number, and measure into a record unless that is None."""
@@ -87,7 +84,8 @@ class LocalUpdate(SpinUpdate):
         if record is not None:
             engine.count(state.now, record)
         rule = self.options["update"]
-        self.offering.offer(state.now, state.next, number, self.strengths, rule)
+        offering, strengths = state.local_engine(rule)
+        offering.offer(state.now, state.next, number, strengths, rule)
         state.take_next(number)
 
 
