@@ -233,7 +233,7 @@ def test_own_labels_of_one_channel(report, axes, version):
     )
     labels = "i.zarr/labels/cells"
     tables = []
-    for more in ([], ["--memory", "2G"]):
+    for more in ([], ["--memory", "8G"]):
         report("measure", labels, "-o", "c.parquet", *more)
         tables.append(parquet.read_table("c.parquet").to_pandas())
         np.testing.assert_array_equal(tables[-1]["num_pixels"], wanted.sizes)
@@ -272,7 +272,7 @@ def test_several_channels_are_still_asked_for(run):
 @pytest.mark.parametrize("version", ["0.4", "0.5"])
 @pytest.mark.parametrize("axes", ["zyx", "czyx", "tyx"])
 @pytest.mark.parametrize("level", [0, 1])
-@pytest.mark.parametrize("more", [[], ["--memory", "2G"]])
+@pytest.mark.parametrize("more", [[], ["--memory", "8G"]])
 def test_arrays_of_a_group_keep_its_scale(report, version, axes, level, more):
     labels = STACK[None] if axes == "czyx" else STACK
     write_image("i.zarr", labels, axes, version)

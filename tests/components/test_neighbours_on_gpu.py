@@ -117,8 +117,10 @@ def test_labels_of_any_size(cupy, scale):
 @pytest.mark.soak
 @pytest.mark.parametrize("bits", [3, 14])
 @pytest.mark.parametrize(("shape", "values"), [((30, 40), 5), ((5, 8, 20), 700)])
-def test_tables_grow(bits, shape, values):
+def test_tables_grow(monkeypatch, bits, shape, values):
     """Many labels have no place in the table of a block, and then none in the first one of all."""
+    monkeypatch.setattr(driver, "FEWEST_BITS", bits)
+    monkeypatch.setattr(driver, "ELEMENTS_PER_SLOT", 1 << 30)
     labels = np.random.default_rng(1).integers(0, values, shape).astype(np.int32)
     for seed, periodic in ((1, False), (2, True)):
         closed = (periodic,) * len(shape)
@@ -132,7 +134,6 @@ def test_tables_grow(bits, shape, values):
             steps.periodic,
             steps.packed,
             steps.kinds,
-            bits,
         )
         pairs, counts = touching.pairs_of_keys(*of_keys, values, steps.kinds)
         areas = counts[:, :-1].sum(axis=1).astype(float)

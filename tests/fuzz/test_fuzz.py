@@ -70,9 +70,10 @@ def start(folder, *options):
 def finish(process):
     """Return what was printed, and the exit status."""
     try:
-        return process.communicate(timeout=120)[0], process.returncode
+        return process.communicate(timeout=900)[0], process.returncode
     finally:
         process.kill()
+        process.wait()
 
 
 def fuzz(folder, *options):
@@ -168,7 +169,7 @@ def test_a_case_is_minimised_and_repeated(tmp_path):
 
 def test_a_target_that_there_is_not(tmp_path):
     process = start(tmp_path, "--target", "no")
-    errors = process.communicate(timeout=120)[1]
+    errors = process.communicate(timeout=900)[1]
     assert process.returncode == 2
     assert "there is no target 'no" in errors
     assert "Traceback" not in errors

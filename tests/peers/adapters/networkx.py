@@ -9,4 +9,4 @@ from conncomp import networkx as backend
 
 os.environ |= {"NETWORKX_TEST_BACKEND": "conncomp", "NETWORKX_FALLBACK_TO_NX": "1"}
 for name in FUNCTIONS:
-    setattr(backend, name, counted(getattr(backend, name)))
+    setattr(backend, name, counted(getattr(backend, name), name))

@@ -14,17 +14,17 @@ OUTCOMES = {}
 CALLS = {}
 
 
-def counted(function):
+def counted(function, name):
     @functools.wraps(function)
     def call(*arguments, **options):
-        CALLS[function.__name__] = CALLS.get(function.__name__, 0) + 1
+        CALLS[name] = CALLS.get(name, 0) + 1
         return function(*arguments, **options)
 
     return call
 
 
-conncomp.label = counted(conncomp.label)
-conncomp.connected_components = counted(conncomp.connected_components)
+for name in ("label", "connected_components"):
+    setattr(conncomp, name, counted(getattr(conncomp, name), name))
 
 
 def pytest_runtest_logreport(report):
