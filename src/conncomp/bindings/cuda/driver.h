@@ -1,4 +1,4 @@
-// CUDA's driver, as far as it is called from C++.
+// CUDA's driver, called from C++.
 //
 // It is found when it is first needed, as the module is built and loaded where there is none.
 #pragma once
@@ -156,7 +156,7 @@ class Owned {
   int (*destroy_)(Handle);
 };
 
-// An event of a stream, which tells when what was launched there before is done.
+// An event of a stream: whether what was launched there before is done.
 class Event {
  public:
   explicit Event(const Driver& driver) : driver_(driver) {
