@@ -1,8 +1,8 @@
-// Values as whole numbers, so that extremes and sums depend neither on order nor on device: keys in the order
-// of values (Order), and values in units whose sums are exact (Units). A floating-point number is rounded to
-// a multiple of 2^(e - bits), 2^e above all magnitudes of its component: a constant is added twice, in whose
-// last bits the sum has the multiple, then what was rounded away, both exactly (Rump, Ogita, Oishi 2008;
-// units: Demmel and Nguyen 2015). At 80 bits a sum is as good as rounded once unless values cancel to 2^-27.
+// Values as whole numbers, so that extremes and sums depend neither on order nor device: keys in the order of
+// values (Order), and values in units whose sums are exact (Units). A real is rounded to a multiple of 2^(e -
+// bits), 2^e above all magnitudes of its component: adding a constant twice leaves the multiple in the sum's
+// last bits, then what was rounded away, both exactly (Rump, Ogita, Oishi 2008; units: Demmel and Nguyen
+// 2015). At 80 bits a sum is as good as rounded once unless values cancel to 2^-27.
 #pragma once
 
 #include "core/platform.h"
