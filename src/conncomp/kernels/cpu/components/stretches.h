@@ -1,6 +1,6 @@
-// Labels along rows, 64 at a time, as words whose bits say where they change, so that noise costs no
-// mispredicted branch: stretches of equal labels, or, where one label comes back often in a word, all its
-// places. Each is loaded once; without a row it is background (contract 5). Wider labels are copied as int32.
+// Labels along rows, 64 at a time, as words of where they change, so that noise costs no mispredicted branch:
+// stretches of equal labels, or all places of a label that comes back often in a word. Each is loaded once;
+// without a row it is background (contract 5). Wider labels are copied as int32.
 #pragma once
 
 #include <vector>
@@ -204,7 +204,7 @@ void for_each_run(const Integer auto* labels, int64_t begin, int64_t end, auto&&
       begin, end, [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }
 
-// Writes entry(k) to `count` places; where there is room the first without a branch, as most runs are short.
+// Writes entry(k) to `count` places; the first without a branch where there is room: most runs are short.
 inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   constexpr int64_t kFew = 8;
   int64_t k = 0;

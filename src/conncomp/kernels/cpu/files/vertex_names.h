@@ -1,5 +1,5 @@
-// Names of vertices, numbered as they first come. They wait for as many as interning takes at once, or for
-// `flush`, before their bytes go. Each is checked once: UTF-8, no control characters, not too long.
+// Names of vertices, numbered as they first come. They wait for a block to intern, or for `flush`, before
+// their bytes go. Each is checked once: UTF-8, no control characters, not too long.
 #pragma once
 
 #include <limits>
