@@ -8,8 +8,8 @@
 // 3. unite_remainder, and unite_long for listed rows, go through the arcs left of open vertices; or of those
 //    outside the giant up to the first that leads there, if that is less and arcs are listed from both ends
 // Cost: one read of indptr and the first arcs of rows, two of parents; more without local order or giant.
-// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton, Ben-Nun and Barak 2018 (Afforest)
-// for sampling, Jaiganesh and Burtscher 2018 (ECL-CC) for union–find and starts; the blocks are ours.
+// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton et al. 2018 (Afforest) for sampling,
+// Jaiganesh and Burtscher 2018 (ECL-CC) for starts; the blocks are ours.
 #pragma once
 
 #include "cuda/graph/ecl.cuh"
@@ -86,8 +86,8 @@ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u: the path that has come to the larger entry goes on, so that few threads come to large roots
-// and wait there. Source: Rem, in Dijkstra 1976.
+// Unites v and u: the path at the larger entry goes on, so that few threads wait at large roots. Source: Rem,
+// in Dijkstra 1976.
 template <class Index> void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
     const Index ancestor = Concurrent::load(parent + of);

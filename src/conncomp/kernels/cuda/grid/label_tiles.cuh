@@ -190,7 +190,7 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     return foreground & ~several;
   }
 
-  // Pays only if there are many; in a tile of several values, only those are found that need no more values.
+  // Pays only if there are many; with several values, finds only those that need no more values.
   Bits find_isolated(const auto& links, Bits border) const {
     const Bits single = foreground & ~links.with_neighbour();
     if (comparison != Comparison::kNone) return single & B::interior() & ~border;
@@ -435,8 +435,7 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
-  // Points all to their roots, and one root of each pair to the other, until none has two: overwritten stores
-  // are repeated.
+  // Overwritten stores are repeated.
   void flatten(const ListedNodes& nodes, bool pairs_done) const {
     for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
     for (bool changed = true; changed;) {
