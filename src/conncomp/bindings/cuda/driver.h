@@ -33,7 +33,6 @@ struct GraphCalls {
   int (*destroy_graph)(Handle);
   int (*destroy_exec)(Handle);
 
-  // Whether this driver is one of them.
   bool are_known() const {
     return create_stream && destroy_stream && is_capturing && begin_capture && end_capture && capture_info &&
            instantiate && set_node && launch && destroy_graph && destroy_exec;
@@ -127,7 +126,7 @@ class CurrentContext {
 // CUstreamCaptureMode: what a thread may not ask of the driver while streams are captured is nothing.
 constexpr int kRelaxed = 2;
 
-// As long as it exists, what this thread allocates neither fails nor ends what other threads capture.
+// While it exists, this thread's allocations neither fail nor end what others capture.
 class BesideCaptures {
  public:
   explicit BesideCaptures(const Driver& driver) : driver_(driver) { driver.exchange_capture_mode(&mode_); }

@@ -182,10 +182,10 @@ class Launches {
     return {first, first + count};
   }
 
-  // Lets `answer` return the 64 bits that the last launch writes to pinned memory, which are not kUntold.
+  // Lets `answer` return the 64 bits, not kUntold, that the last launch writes to pinned memory.
   void tell(uintptr_t address) { answer_ = reinterpret_cast<volatile int64_t*>(address); }
 
-  // The number that the launches of the last run tell, once it is there. One thread runs and asks at a time.
+  // The number that the last run tells, once it is there. One thread runs and asks at a time.
   int64_t answer(uintptr_t stream) {
     if (!is_asked_) throw nb::value_error("no launches are under way that tell a number");
     if (*answer_ == kUntold && is_signalled_before_answer(reinterpret_cast<Handle>(stream)))
