@@ -11,7 +11,7 @@
 
 namespace conncomp {
 
-// Element i of a configuration lies ahead along axis k where i has bit axes - 1 - k.
+// Element i of a configuration lies ahead along axis k if i has bit axes - 1 - k.
 template <int axes> struct Configurations {
   static constexpr int kElements = 1 << axes, kCodes = 1 << kElements;
   static constexpr int kDirections = (power_of_3(axes) - 1) / 2;

@@ -98,7 +98,7 @@ template <class Value> struct Units<Value, true> {
   }
 
   int shift() const { return bits - kHighBits; }
-  // Any numbers for a value that is not finite or too large, as who changes it meanwhile may make it.
+  // Any numbers for a value not finite or too large, as changes meanwhile may make it.
   Halves of(Value value) const {
     const double number = double(value) * scale, rounded = number + high;
     const double remainder = (number - (rounded - high)) + low;
@@ -142,7 +142,7 @@ template <class Value> class Reach {
   }
 };
 
-// The order of weights as unsigned numbers: signs turned, and other bits of negatives. Masks say the type.
+// Weights in order as unsigned numbers: signs turned, and other bits of negatives. Masks say the type.
 template <class Bits> struct WeightOrder {
   Bits minus_zero;  // or 0
   Bits negative;    // bits turned in negative numbers, but for the sign

@@ -169,7 +169,7 @@ inline void exchange_word(const ExchangeLattice& lattice, const WritableWords au
   ThreeBits satisfied[2];
 #pragma unroll
   for (int side = 0; side < 2; ++side) {
-    // As many bits of 1 as of 0 are added for z < 8, so that a loss k makes the sum of both sides 8 + k.
+    // As many 1 as 0 bits are added for z < 8, so that with a loss k both sides sum to 8 + k.
     Bits64 bits[7] = {};
     int count = 0;
 #pragma unroll

@@ -67,7 +67,7 @@ template <class T> struct Above {
   bool is_foreground(T value) const { return value > threshold; }
 };
 
-// How a tolerance compares: integers as unsigned, the highest bit turned if signed; reals as float64.
+// How a tolerance compares: integers as unsigned, the sign bit turned; reals as float64.
 template <class T> struct Distance {
   T limit, turn;  // turn: the highest bit if the values are signed
 

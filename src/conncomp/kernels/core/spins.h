@@ -169,7 +169,7 @@ inline int64_t word_stride(const Lattice& lattice, int axis) {
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
-// The word of the next, or previous, row along such an axis, whose words are `stride` apart; or -1.
+// The word of the next, or previous, row along an axis of such a stride; or -1.
 inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis, int64_t stride) {
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
@@ -216,7 +216,7 @@ inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, const
 
 // Coins of sites from 64 * word on: for q = 2 the new states of clusters whose smallest sites they are.
 inline Bits64 draw_coins(const Draws& draws, int64_t word) { return half(draws(kCoin, Bits64(word)), 0); }
-// The new state of a cluster in a Swendsen-Wang update: any of q > 2, and any of q.
+// A cluster's new state in a Swendsen-Wang update: any of q > 2, and any of q.
 inline int draw_one_of_several(const Draws& draws, int64_t root, int states) {
   return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
 }

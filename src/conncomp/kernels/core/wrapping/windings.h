@@ -225,7 +225,7 @@ struct SeamLink {
   }
 };
 
-// Nodes are slots of open components. All links are united first; then each tells whether it closes a path.
+// Nodes are slots of open components. First all links are united; then each tells if it closes a path.
 struct SeamWindings {
   static constexpr int kItemShift = 40;
   static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
