@@ -30,7 +30,7 @@ struct PlacesOfComponents {
   int64_t rows;
 };
 
-// Steps to what is close; the first `leading` to what is not close to the element before.
+// Steps to what is close; the first `leading` to what is not to the element before.
 struct StepsNearby {
   const std::vector<int64_t>& steps;
   int64_t leading;

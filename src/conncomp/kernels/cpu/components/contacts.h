@@ -134,7 +134,7 @@ template <class Label> class ContactCounter {
       const Label *const here = at + first, *const there = neighbours + first;
       const uint64_t differ =
           line == neighbour_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });
-      // An element that equals the one beside, which equals its own neighbour, is no contact.
+      // An element equal to the one beside, which equals its own neighbour, is no contact.
       count_contacts(here, there - 1, (differ | change.word) & present[w] & beside.left, steps.kind[0]);
       count_contacts(here, there, differ & present[w] & beside.word, steps.kind[1]);
       count_contacts(here, there + 1, (differ | change.right) & present[w] & beside.right, steps.kind[2]);
@@ -227,7 +227,7 @@ class LabelContacts {
   std::vector<int64_t> first_pair_;  // of each part, and how many there are
 };
 
-// Adds up contacts and areas: `times` says how much a kind counts, `face` the area of the first kinds.
+// Adds up contacts and areas: `times` weighs a kind, `face` is the area of the first kinds.
 inline void weigh_contacts(const int64_t* by_kind, int64_t pairs, const std::vector<int64_t>& times,
     const std::vector<double>& face, int64_t* counts, double* areas) {
   const int64_t kinds = int64_t(times.size()), faces = int64_t(face.size());

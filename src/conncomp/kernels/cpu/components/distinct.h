@@ -87,7 +87,7 @@ class NumberedLabels {
     return labels;
   }
 
-  // Gives each element the entry of `wanted` at the place of its label among the distinct ones.
+  // Gives each element the entry of `wanted` at its label's place among the distinct ones.
   template <class Number> void translate(const Number* wanted, Number* numbers) const {
     Buffer<Number> tables(begins_.back());
     for_each_index(begins_.back(), [&](int64_t i) { tables[i] = wanted[places_[i]]; });

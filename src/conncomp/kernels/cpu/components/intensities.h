@@ -59,7 +59,7 @@ template <class Value> struct StretchSums {
   int32_t values, products;
 };
 
-// The places of a word, for a loop of vectors, and how many are too few for one.
+// A word's places, for a loop of vectors, and how many are too few for one.
 constexpr std::array<int16_t, kWord> kPlaces = [] {
   std::array<int16_t, kWord> places{};
   for (int p = 0; p < kWord; ++p) places[p] = int16_t(p);

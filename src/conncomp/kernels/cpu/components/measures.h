@@ -312,7 +312,7 @@ template <class Sums> class MeasuresOf final : public Measures {
     for_each_in(parts_->begin(part), parts_->end(part), write);
   }
 
-  // `line` is the line of the stretch before, mostly that of this one, too.
+  // `line` is that of the stretch before, mostly of this one, too.
   void write_stretch(
       const Columns& columns, int64_t at, const LineStretch& stretch, Line& line, auto axes) const {
     if (stretch.line != line.number) find_line(line.number = stretch.line, shape_, line.place);

@@ -141,7 +141,7 @@ struct LabelWord {
             foreground ? mask_where(count - 1, [=](int p) { return labels[p + 1] != labels[p]; }) << 1 : 0),
         top(uint64_t(1) << (count - 1)) {}
 
-  // Where stretches begin and end: as many of both, whoever changes the labels meanwhile.
+  // Where stretches begin and end: as many of both, even if labels change meanwhile.
   uint64_t breaks() const { return changes | (foreground ^ foreground << 1); }
   uint64_t begins() const { return foreground & (breaks() | 1); }
   uint64_t lasts() const { return foreground & (breaks() >> 1 | top); }
@@ -157,7 +157,7 @@ inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word,
   }
 }
 
-// Calls body(label, places) for all places of a word whose labels have a row, a label maybe several times.
+// Calls body(label, places) for a word's places with a row, a label maybe several times.
 template <class Label>
 inline void for_each_label_of_word(
     const Label* labels, int count, Label background, int64_t rows, auto&& body) {
@@ -213,7 +213,7 @@ inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   for (; k < count; ++k) places[k] = entry(k);
 }
 
-// Calls body(number, begin, end) for stretches of equal labels that have a row, in parts of up to 64.
+// Calls body(number, begin, end) for stretches of labels with a row, in parts of up to 64.
 void for_each_stretch(const LabelPiece piece, auto body) {
   for_each_word(piece.begin, piece.end,
       [=, labels = piece.labels, background = piece.background, rows = piece.rows](int64_t first, int count) {

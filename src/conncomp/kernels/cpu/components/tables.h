@@ -10,7 +10,7 @@
 
 namespace conncomp {
 
-// Numbers items' components uniquely: label k of item n becomes n * rows + k, what has no row the background.
+// Numbers items' components uniquely: label k of item n becomes n * rows + k, others the background.
 template <class Label, class Combined>
 void combine_labels(
     const Label* labels, int64_t count, int64_t length, Label background, int64_t rows, Combined* combined) {

@@ -143,7 +143,7 @@ template <class Index> [[gnu::noinline]] int64_t label_forest(Index* parent, int
 template <class Out>
 void group_by_key(
     int64_t items, int64_t keys, auto&& key, auto&& value, int64_t* begin, Out* values, int64_t room) {
-  // Counting two places ahead leaves begin[k + 1] at the start of group k, from where it runs to its end.
+  // Counting two places ahead leaves begin[k + 1] at the start of group k; it runs to its end.
   for_each_in(0, keys + 1, [&](int64_t k) { begin[k] = 0; });
   for_each_in(0, items, [&](int64_t i) {
     if (const int64_t k = key(i); k >= 0 && k <= keys - 2) ++begin[k + 2];

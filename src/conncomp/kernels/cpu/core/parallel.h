@@ -50,7 +50,7 @@ enum class Dealing { kShares, kQueue };
 // Calls body(i) for each i in [0, count), in any order; rethrows the first exception.
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealing = Dealing::kShares);
 
-// Splits [0, count) into parts of at least `grain`, many of them tapered, so that the last wait is brief.
+// Splits [0, count) into parts of at least `grain`, many tapered, for a brief last wait.
 struct Parts {
   int64_t count, parts, unit = 1, shares;
   bool tapered;

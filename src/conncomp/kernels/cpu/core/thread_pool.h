@@ -82,7 +82,7 @@ class ThreadPool {
     return *pool;
   }
 
-  // A helper gets the memory for what it may throw now: at its first throw the process would end without.
+  // A helper gets memory for exceptions now: without, its first throw would end the process.
   static bool ready_to_throw() {
     constexpr size_t kPlenty = 1 << 16;
     void* volatile probe = std::malloc(kPlenty);  // volatile: else compilers take it for granted

@@ -131,7 +131,7 @@ template <class Vertex, class Index> class ForestOfArcs {
     for_each_arc(block, [&, parent = parent_](Index v, Index u) {
       const Index a = Concurrent::load(parent + v), b = Concurrent::load(parent + u);
       high[links] = a < b ? b : a, low[links] = a < b ? a : b;
-      // The line of a root that both are under is left to all who read it.
+      // A common root's line is left to all who read it.
       __builtin_prefetch(a == b ? &high[links] : parent + high[links], 1);
       links += a != b;
     });

@@ -84,7 +84,7 @@ bool weighs_the_same_both_ways(const ListedArcs<Vertex>&, const Weights<Bits>&, 
   return false;  // it takes longer to find the arcs from both ends than to go through them
 }
 
-// Collects all arcs, those not heavier than the heaviest light one, or heavier ones between trees.
+// All arcs, those not heavier than the heaviest light one, or heavier ones between trees.
 enum class Collected { kAll, kLight, kHeavy };
 
 template <class Index, class Bits> class FilterKruskal {

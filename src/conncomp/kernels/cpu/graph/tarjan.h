@@ -86,7 +86,7 @@ template <bool from_last, class Pointer, class Vertex, class Index> class Strong
     const Rank last = Rank(count_ - settled);
     const bool prefetches = prefetches_;
     Waiting* waiting = waiting_;
-    // The end of the path, the begin of the vertices left, and the lowest rank that their first reaches.
+    // The path's end, the begin of the vertices left, and the lowest rank that their first reaches.
     Rank *path = bottom, *left = behind_left;
     Rank reached = listed;
     Rank v, rank, low;     // rank: of v or, if that is no root, more; low: the lowest that v reaches
