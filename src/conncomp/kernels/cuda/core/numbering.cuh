@@ -50,7 +50,7 @@ template <class Index> struct RootBits {
   Index label_of(Index root) const {
     return label_of_bit(roots_of_word, number_of_word, root / kRootWord, int(root % kRootWord));
   }
-  // The number of roots below an index, which may be `count`.
+  // The number of roots below an index, up to `count`.
   int64_t below(int64_t index) const {
     if (index == 0) return 0;
     const int64_t word = (index - 1) / kRootWord;

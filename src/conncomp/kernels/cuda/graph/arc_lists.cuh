@@ -32,7 +32,7 @@ struct Share {
   }
 };
 
-// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the compile time.
+// Calls visit(index) for this thread's indices below `count`; unrolled, it took half the compile time.
 void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);

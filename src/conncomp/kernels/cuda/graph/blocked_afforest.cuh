@@ -125,8 +125,8 @@ struct Crossings {
 };
 
 // Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent each. A vertex starts
-// under its first smaller neighbour outside the block, or under its lowest: then trees are flat but, where
-// arcs are many, more vertices wait for one root.
+// under its first smaller neighbour outside the block, or its lowest: then trees are flat but, with many
+// arcs, more vertices wait for one root.
 template <bool symmetric, bool lowest, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads)) unite_blocks(
     int64_t vertices, int64_t span, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -295,8 +295,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
   Concurrent::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
 }
 
-// The first block guesses `giant` by a sample, takes back what ecl_finish has counted between stages, and
-// chooses the cheaper way. Where many vertices are postponed, all blocks point vertices to their roots.
+// The first block guesses `giant` by a sample, takes back ecl_finish's counts between stages, and chooses the
+// cheaper way. If many vertices are postponed, all blocks point vertices to roots.
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers)) guess_giant(
     int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder, int64_t* components) {

@@ -19,7 +19,7 @@ void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
     if (wanted[k]) list[place++] = edges[k];
 }
 
-// Edges that a warp appends to a list, 32 at a time, as far as there is room: rows may change meanwhile.
+// Edges that a warp appends to a list, 32 at a time, if there is room: rows may change meanwhile.
 template <class Edge> struct WarpOfEdges {
   Edge *waiting, *list;  // the former with room for those of two warps
   int64_t room;

@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   }
 }
 
-// Where keys are numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, or where
-// that goes, if all are larger, and chooses the edge by its number in the row of the smaller one. Of two that
+// Where keys are numbers of arcs, and rows known: puts each vertex under its smallest neighbour, or where
+// that goes, if all are larger, and chooses the edge by its number in the smaller one's row. Of two that
 // choose each other, the smaller stays a root; so nothing written is read. Edges of vertices `far` apart are
 // left to link_edges and link_short_rows.
 template <class Keys, class Pointer, class Vertex, class Index>

@@ -119,7 +119,7 @@ struct alignas(16) TreeLinks {
 };
 constexpr uint64_t kNoLink = ~uint64_t(0);
 
-// What blocks share: lengths of two lists, with a cache line each; where they meet; what is outside, or late.
+// What blocks share: two lists' lengths, a cache line each; where they meet; what is outside, or late.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];

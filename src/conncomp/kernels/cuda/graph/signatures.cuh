@@ -73,9 +73,8 @@ template <class Vertex> struct Signatures {
   }
 };
 
-// How what is known jumps. Together, the largest also tell of the smallest, and the other way round: far
-// along rising paths, but leaving out vertices between. Apart is better in random order. By vertices, not
-// arcs, where arcs are many.
+// How what is known jumps. Together, the largest and smallest tell of each other: far along rising paths, but
+// past vertices between. Apart is better in random order. By vertices, not arcs, where arcs are many.
 enum class Jumps { kTogether, kApart, kByVertices };
 
 // Passes what is known along arcs u -> v only, by one of adjacent lanes of the same u; returns whether

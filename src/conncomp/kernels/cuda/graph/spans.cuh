@@ -43,7 +43,7 @@ struct Span {
   }
 };
 
-// Calls visit(span) for the spans of a block, neighbours, of which most are soon found. All threads call.
+// Calls visit(span) for a block's spans: neighbours, found sooner. All threads call.
 void visit_spans_of_block(const Integer auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
   int64_t row = 0;

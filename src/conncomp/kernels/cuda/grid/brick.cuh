@@ -134,7 +134,7 @@ template <int axes> struct BrickLinks {
   using B = Brick<axes>;
   Bits foreground;
   int connectivity;
-  // For kValues, `back` has the links; else neighbours of the connectivity are linked if they have one value.
+  // For kValues, `back` has the links; else neighbours of one value are linked.
   Comparison comparison;
   union {
     Bits back[B::kNoStep];  // the elements that are linked to the one at each step before, in this brick

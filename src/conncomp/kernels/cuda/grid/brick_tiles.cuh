@@ -83,7 +83,7 @@ template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3
     });
     return sum;
   }
-  // The distance of the end of an axis from the brick's beginning: at most 0 for a brick beyond it.
+  // An axis's end from the brick's beginning: at most 0 for a brick beyond it.
   template <class Index> Index to_end(const Cell<rank, Index>& first, int a) const {
     return Index(axis(a).length) - first.at[rank - 1 - a];
   }
@@ -117,7 +117,7 @@ template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3
     });
     return elements;
   }
-  // The elements whose neighbours at a step lie over the end of an axis; of open axes only, if so asked.
+  // The elements whose neighbours at a step lie over an axis's end; of open axes only, if asked.
   Bits over_ends(const auto& first, int step, bool of_open = false) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {

@@ -74,7 +74,7 @@ struct KeptBundles {
 };
 static_assert(sizeof(KeptBundles) == 6928);
 
-// The "or" of the rows that lie beside others, whether the element to its left is set, and where runs begin.
+// The "or" of the rows beside others, whether the element to its left is set, and where runs begin.
 struct BundleEdge {
   uint32_t edge;
   bool has_left;
@@ -426,7 +426,7 @@ struct BundleLabels {
   uint16_t before[Rows::kWords];
   int32_t of_run[1 + Rows::kMostRuns];  // that of background first, which columns ahead of all runs ask for
 
-  // Writes the labels of a tile, four columns of a bundle a thread, whose rows share their runs.
+  // Writes a tile's labels, four columns of a bundle a thread, whose rows share runs.
   void write(const RunTile& tile, int32_t* label) const {
     constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
     const RunShape& shape = tile.shape;

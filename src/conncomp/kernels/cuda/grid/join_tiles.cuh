@@ -1,9 +1,9 @@
 // Stage 2: unites components across the borders of tiles, in their entries among the labels. Where foreground
 // is compared by value (join_tiles), a thread takes a brick at a tile's border and its halo in other tiles;
 // entries of what a component touches are found once the block's pairs are known (entry_of). Of given links
-// (join_links) each that leaves a tile is a pair of elements, whose entries are looked for. The outer axes of
-// arrays of more than three always lead to other tiles; bricks beside each other along them are compared
-// layer by layer (join_outside).
+// (join_links) each that leaves a tile is a pair of elements, whose entries are looked for. Outer axes,
+// beyond three, always lead to other tiles; bricks beside each other there are compared by layers
+// (join_outside).
 #pragma once
 
 #include "core/union_find.h"
@@ -135,7 +135,7 @@ template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, 
   static constexpr int kSides = B::kSteps;  // of tiles, with itself
   using Halo = conncomp::Halo<kAxes>;
   using Pair = ElementPair<Index>;
-  // The most tiles that a block has bricks of: a tile has at least 1, 14 or 28 bricks at its borders.
+  // The most tiles of a block's bricks: a tile has at least 1, 14 or 28 bricks at borders.
   static constexpr int kTiles = kAxes == 1 ? kJoinThreads : kJoinThreads / (kAxes == 2 ? 14 : 28) + 2;
 
   PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;

@@ -165,7 +165,7 @@ template <class Rule, class Tiles> struct SparseTile {
       index += row_stride();
     }
   }
-  // Puts pairs under others and lists second links, from this lane's places in the warp's lists on.
+  // Puts pairs under others and lists second links, from this lane's places in the lists on.
   void link(const PairLinks& links, int under_others, int second) const {
     for_each(links.all(), [&](int bit, int half, uint32_t place) {
       const int pair = pair_at(bit, half);

@@ -81,8 +81,8 @@ template <bool consecutive, class Index> FollowedEntry<Index> follow_entry(Index
   }
 }
 
-// Follows listed components of a sparse tile, the lane's first `number` given. Returns how many roots this
-// thread has: below 0 where its warp put another's under others.
+// Follows listed components of a sparse tile, the lane's first `number` given. Returns this thread's roots:
+// below 0 where its warp put another's under others.
 template <class Tiles>
 int follow_sparse_tile(
     const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list, uint32_t number, uint32_t tile) {

@@ -38,7 +38,7 @@ template <int axes> struct BrickRows {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide;
     return (at[2] + k / kHeight) * lines(1) + at[1] + k % kHeight;
   }
-  // How many words lines that are neighbours along an axis are apart.
+  // How many words neighbouring lines along an axis are apart.
   int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
 
   // Calls body(k, word of the row from the first one's) for the rows that are in the lattice.

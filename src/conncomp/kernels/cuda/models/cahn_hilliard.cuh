@@ -15,7 +15,7 @@ namespace conncomp {
 
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
-// Fields of float32 in two dimensions without noise leave registers for more layers on their way, and blocks.
+// Two-dimensional float32 without noise leaves registers for more layers on their way, and blocks.
 template <class T, int kAxes, bool kNoise> constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
 template <class T, int kAxes, bool kNoise> constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
 template <class T, bool kNoise> constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;

@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Counters of replicas lie apart, so that waiting for one does not disturb another.
+// Replicas' counters lie apart, so that waiting for one disturbs no other.
 constexpr int kCounterStride = 32;
 
 // Layout: replicas.py.
