@@ -25,7 +25,7 @@ void byte_counts(Vector<const uint8_t> values, Vector<int64_t> counts) {
   });
 }
 
-// Memory for a large array, from the memory that is kept, where it goes again with the array.
+// Memory for a large array, from the kept memory, where it returns with the array.
 nb::object empty_bytes(int64_t count) { return give_away(Buffer<uint8_t>(count), count); }
 
 // Fills the bytes of an image, of pixels of `step`, from its lines; returns whether these are of PNG.

@@ -1,4 +1,4 @@
-// nanobind with all converters, alike in each file; arrays as arguments and results. Python checks arguments.
+// nanobind with all converters; arrays as arguments and results. Python checks arguments.
 #pragma once
 
 #include <nanobind/ndarray.h>
@@ -42,7 +42,6 @@ decltype(auto) with_entries(const Array& array, Body&& body) {
   return with(with, Types()...);
 }
 
-// The entries of an array of this type.
 template <class T> auto* entries(const auto& array) {
   return with_entries<T>(array, [](auto* data) { return data; });
 }
@@ -86,7 +85,7 @@ template <class Struct> Struct struct_of(const nb::bytes& bytes) {
   return read;
 }
 
-// Hands over memory, a Buffer or a vector, as an array that owns it, of which `count` entries are filled.
+// Returns a Buffer or a vector as an array that owns it, with `count` entries.
 template <class Memory> nb::object give_away(Memory filled, int64_t count) {
   using T = std::remove_pointer_t<decltype(filled.data())>;
   auto memory = std::make_unique<Memory>(std::move(filled));

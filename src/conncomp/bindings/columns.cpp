@@ -11,7 +11,7 @@ namespace conncomp {
 
 namespace {
 
-// Labels as they are described to all that is measured: `components` are those that occur, ascending.
+// Labels that are measured: `components` are those that occur, ascending.
 using ComponentNumbers = Vector<const int64_t>;
 
 RowsOfLabels rows_of(const ComponentNumbers& components) {

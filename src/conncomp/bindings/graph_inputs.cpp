@@ -113,7 +113,7 @@ bool copy_igraph_edges(uintptr_t address, int64_t vertices, FilledVector src, Fi
   return true;
 }
 
-// Where the pieces begin and end that a parser of XML needs not see, and how many line feeds are there.
+// Where pieces that a parser need not see begin and end, and how many line feeds they have.
 std::vector<std::tuple<int64_t, int64_t, int64_t>> plain_pieces(Vector<const uint8_t> text) {
   const std::vector<PlainXml::Piece> pieces = without_gil(
       [&] { return PlainXml::pieces({reinterpret_cast<const char*>(text.data()), text.size()}); });

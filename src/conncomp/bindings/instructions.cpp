@@ -1,4 +1,4 @@
-// The instructions of _registers_native. Nothing here may run, as this file has the flags of that module.
+// The instructions of _registers_native. Nothing here may run: the file has that module's flags.
 #include "bindings/instructions.h"
 
 // A macro that is defined is 1, and its text "1"; the text of another one is its name.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-// Calls each(macro, name) for the macro that says that a file is compiled for them, and for their name.
+// Calls each(macro, name): the macro of files compiled for them, and their name.
 #define CONNCOMP_INSTRUCTIONS(each)                                                                    \
   each(__POPCNT__, "popcnt") each(__AVX__, "avx") each(__AVX2__, "avx2") each(__BMI__, "bmi")          \
       each(__BMI2__, "bmi2") each(__FMA__, "fma") each(__AVX512F__, "avx512f")                         \

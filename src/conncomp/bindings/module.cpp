@@ -1,4 +1,4 @@
-// The module that is the same for every processor: what the files add but those of registers.cpp.
+// The module for every processor: all files but those of registers.cpp.
 
 #include "bindings/bindings.h"
 #include "bindings/instructions.h"

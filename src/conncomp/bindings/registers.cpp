@@ -1,4 +1,4 @@
-// The module for an instruction set: what works on words of 64 elements by the registers of a processor.
+// The module for an instruction set: what works on words of 64 elements by registers.
 #include "bindings/bindings.h"
 #include "cpu/core/parallel.h"
 

@@ -11,7 +11,7 @@ namespace conncomp {
 
 namespace {
 
-// By which the thread's question is in its dictionary, where all modules of the core find it.
+// The key of the question in the thread's dictionary, for all modules of the core.
 constexpr const char* kQuestion = "conncomp.question";
 
 }

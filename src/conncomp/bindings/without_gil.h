@@ -10,10 +10,10 @@
 
 namespace conncomp {
 
-// Lets all that looks up in this thread call a function, which raises to end it; returns that before.
+// Lets look-ups in this thread call a function, which raises to end them; returns the one before.
 nanobind::object ask_meanwhile(nanobind::object question);
 
-// Whether a signal has come whose handler raises, or the thread's own question does: an exception is set.
+// Whether a signal's handler, or the thread's own question, raises: an exception is set.
 bool look_up();
 
 // While it exists, other threads of Python run.

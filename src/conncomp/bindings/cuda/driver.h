@@ -1,4 +1,4 @@
-// CUDA's driver, as far as it is called from C++.
+// CUDA's driver, called from C++.
 //
 // It is found when it is first needed, as the module is built and loaded where there is none.
 #pragma once
@@ -33,7 +33,6 @@ struct GraphCalls {
   int (*destroy_graph)(Handle);
   int (*destroy_exec)(Handle);
 
-  // Whether this driver is one of them.
   bool are_known() const {
     return create_stream && destroy_stream && is_capturing && begin_capture && end_capture && capture_info &&
            instantiate && set_node && launch && destroy_graph && destroy_exec;
@@ -127,7 +126,7 @@ class CurrentContext {
 // CUstreamCaptureMode: what a thread may not ask of the driver while streams are captured is nothing.
 constexpr int kRelaxed = 2;
 
-// As long as it exists, what this thread allocates neither fails nor ends what other threads capture.
+// While it exists, this thread's allocations neither fail nor end what others capture.
 class BesideCaptures {
  public:
   explicit BesideCaptures(const Driver& driver) : driver_(driver) { driver.exchange_capture_mode(&mode_); }
@@ -156,7 +155,7 @@ class Owned {
   int (*destroy_)(Handle);
 };
 
-// An event of a stream, which tells when what was launched there before is done.
+// An event of a stream: whether what was launched there before is done.
 class Event {
  public:
   explicit Event(const Driver& driver) : driver_(driver) {

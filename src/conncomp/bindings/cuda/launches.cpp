@@ -1,7 +1,6 @@
-// Launches of kernels that are made again and again with other arrays: arguments are packed once, and CUDA's
-// driver is called without Python between the launches; from the second time on it is called once, for all as
-// a graph. Where the last of them tells a number, the host looks for it where that is written: it is there a
-// microsecond later, and a copy that is waited for would take five.
+// Launches made again and again with other arrays: arguments are packed once, and CUDA's driver is called
+// without Python in between; from the second time on once, for all as a graph. Where the last of them tells a
+// number, the host polls it: a microsecond, where waiting for a copy takes five.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -13,9 +12,9 @@
 
 namespace conncomp {
 
-// Launches that CUDA's driver makes as one, a graph: recorded from a stream of their own, on which nothing
-// runs, one node after the other; those whose arguments have changed are told so before the graph is
-// launched. Launching three kernels takes 2.5 microseconds of the host for 11.
+// Launches that CUDA's driver makes as one, a graph: recorded node after node from an idle stream of their
+// own; changed arguments are updated before the graph is launched. Launching three kernels takes 2.5
+// microseconds of the host for 11.
 
 // CUDA_KERNEL_NODE_PARAMS
 struct KernelNode {
@@ -28,7 +27,7 @@ struct KernelNode {
 
 class LaunchGraph {
  public:
-  // Records launch(0, stream), launch(1, stream) and so on. Throws where the driver does not know how.
+  // Records launch(0, stream), launch(1, stream), ... Throws where the driver cannot.
   LaunchGraph(const Driver& driver, size_t launches, auto&& launch)
       : driver_(driver), graph_(driver.graphs.destroy_graph), graph_to_launch_(driver.graphs.destroy_exec) {
     if (!driver.graphs.are_known()) throw std::runtime_error("CUDA's driver is older than such graphs");
@@ -127,7 +126,7 @@ class Launches {
   Launches& operator=(const Launches&) = delete;
 
   // Adds a launch, of so many blocks, threads and bytes of shared memory. `sizes` are those of its arguments,
-  // which lie one after the other in `packed`; `variable` has the fields of ``Variable``.
+  // side by side in `packed`; `variable` has the fields of ``Variable``.
   void add(uintptr_t function, std::array<unsigned, 3> size, bool together, const nb::bytes& packed,
       const std::vector<size_t>& sizes, const std::vector<std::array<size_t, 4>>& variable) {
     Launch launch{reinterpret_cast<Handle>(function), size[0], size[1], size[2], together, {}, {}, {}};
@@ -156,10 +155,9 @@ class Launches {
     launches_.push_back(std::move(launch));
   }
 
-  // The number at an address of the GPU, once all is done that was launched on a stream before.
+  // The number at an address of the GPU, once the stream's earlier launches are done.
   int64_t read(uintptr_t stream, uintptr_t address) { return read_all(stream, address, 1)[0]; }
 
-  // So many numbers from an address on, likewise.
   std::vector<int64_t> read_all(uintptr_t stream, uintptr_t address, size_t count) {
     const CurrentContext current(driver_, context_);
     const WithoutGil others;
@@ -184,10 +182,10 @@ class Launches {
     return {first, first + count};
   }
 
-  // Lets `answer` return the 64 bits that the last launch writes to pinned memory, which are not kUntold.
+  // Lets `answer` return the 64 bits, not kUntold, that the last launch writes to pinned memory.
   void tell(uintptr_t address) { answer_ = reinterpret_cast<volatile int64_t*>(address); }
 
-  // The number that the launches of the last run tell, once it is there. One thread runs and asks at a time.
+  // The number that the last run tells, once it is there. One thread runs and asks at a time.
   int64_t answer(uintptr_t stream) {
     if (!is_asked_) throw nb::value_error("no launches are under way that tell a number");
     if (*answer_ == kUntold && is_signalled_before_answer(reinterpret_cast<Handle>(stream)))
@@ -196,7 +194,7 @@ class Launches {
     return *answer_;
   }
 
-  // Has the GPU copy bytes between its addresses, once all that was launched on a stream before is done.
+  // Copies bytes between the GPU's addresses, once the stream's earlier launches are done.
   void copy(uintptr_t stream, uintptr_t target, uintptr_t source, size_t count) {
     const CurrentContext current(driver_, context_);
     driver_.check(driver_.copy(target, source, count, reinterpret_cast<Handle>(stream)));
@@ -208,7 +206,7 @@ class Launches {
     const Handle on = reinterpret_cast<Handle>(stream);
     if (values.size() < numbers_) throw nb::index_error("there are too few values");
     if (answer_) {
-      // The launches of a run whose answer a signal came before may still be under way.
+      // After a signal a run's launches may still be under way.
       if (is_asked_) answer(stream);
       *answer_ = kUntold;
     }
@@ -240,10 +238,10 @@ class Launches {
     bool is_news = false;  // whether the graph knows other arguments
   };
 
-  // Waits until the number is told, or a signal comes whose handler raises, and returns whether one has.
+  // Waits for the number, or a signal whose handler raises; returns whether that has come.
   bool is_signalled_before_answer(Handle stream) {
-    // So often it is looked for before the driver is asked for errors, and Python for signals: some 20
-    // microseconds, and a thousand times that before the thread sleeps between.
+    // Polls before the driver is asked for errors and Python for signals, some 20 microseconds; a thousand
+    // times as many before the thread sleeps in between.
     constexpr int64_t kLooks = 1 << 14, kAwake = kLooks << 10;
     WithoutGil others;
     for (int64_t look = 1; *answer_ == kUntold; ++look) {
@@ -257,7 +255,6 @@ class Launches {
     }
     return false;
   }
-  // Whether all is done that was launched on a stream.
   bool are_done(Handle stream) {
     constexpr int kNotReady = 600;  // CUDA_ERROR_NOT_READY
     const CurrentContext current(driver_, context_);
@@ -267,7 +264,6 @@ class Launches {
     return status != kNotReady;
   }
 
-  // Puts values where they belong among the arguments.
   static void put_values(Launch& launch, const std::vector<uint64_t>& values) {
     for (const auto& [argument, offset, bytes, number] : launch.variable) {
       char* const place = static_cast<char*>(launch.pointers[argument]) + offset;

@@ -1,12 +1,10 @@
-// Copies between memory that a GPU cannot reach by itself and that of the GPU, in strips through pinned
-// buffers, by all threads.
+// Copies between pageable memory and a GPU, in strips through pinned buffers, by all threads.
 //
 //   upload    array -- a thread copies --> buffer -- the GPU copies --> its memory
 //   download  the same from right to left
 //
-// How: every thread takes the next strip for one of its two buffers while the GPU is at work on the other. An
-// event of a buffer says when the GPU is done with it. Cost: the array's bytes are copied twice, and the two
-// copies overlap. Source: Maddix 2014, "Streams".
+// Every thread takes the next strip for one of its two buffers while the GPU works on the other; an event of
+// each says when it is done. Cost: the bytes are copied twice, at once. Source: Maddix 2014, "Streams".
 
 #include "bindings/bindings.h"
 #include "bindings/cuda/driver.h"
@@ -16,7 +14,7 @@ namespace conncomp {
 
 namespace {
 
-// An array of main memory, `host`, and bytes of a GPU; its strips pass through two buffers a thread.
+// An array of main memory, `host`, and bytes of a GPU.
 struct Transfer {
   static constexpr int kBuffers = 2;
 

@@ -1,9 +1,9 @@
 // The equation of Cahn and Hilliard on a torus of cells, its measurements, and the random numbers of both.
-// CPU and CUDA share all of it: with no product contracted into a sum, and sums in the order that stands
-// here, a trajectory is a function of (seed, parameters) alone. A field of two or three axes is an array in C
-// order; replicas follow each other. phi' = phi + lap(nu) + div(eta), where lap is the sum over the 2 d
-// neighbours less 2 d times the cell, eta the random flux through faces, and nu (-b phi + u phi^3 - K
-// lap(phi)/dx^2) M dt/dx^2, or
+// CPU and CUDA share it: without contracted products, and with sums in the order that stands here, a
+// trajectory is a function of (seed, parameters) alone. A field of two or three axes is an array in C order;
+// replicas follow each other. phi' = phi + lap(nu) + div(eta), where lap is the sum over the 2 d neighbours
+// less 2 d times the cell, eta the random flux through faces, and nu (-b phi + u phi^3 - K lap(phi)/dx^2) M
+// dt/dx^2, or
 //      nu = phi (cubic phi^2 - linear) - gradient lap(phi),      with u, b, K/dx^2 times M dt/dx^2
 // Random numbers: philox(seed, index | replica << 40, step, purpose | axis << 8), with step 0 for the first
 // field, axes counted from the last one. Index is a quad of cells, row * quads + column / 4; word column % 4
@@ -21,7 +21,7 @@ constexpr int kFieldAxes = 3, kQuad = 4;
 
 constexpr Purpose kFieldStart = Purpose(32), kFaceFlux = Purpose(33);
 
-// Laid out as in kernels/field.py.
+// Layout: kernels/field.py.
 struct FieldShape {
   int64_t layers, rows, columns;  // of a layer, and of a row; two axes have a row a layer
 

@@ -23,7 +23,7 @@ struct BondKind {
   Bits64 sites[kMostCellSites];  // of a word that begins at a cell's site of this number
 };
 
-// Laid out as in kernels/cells.py.
+// Layout: kernels/cells.py.
 struct CellLattice {
   Lattice lattice;       // of sites: its rows are those of cells, and b times as long
   int32_t antiperiodic;  // a bit for each axis, which is periodic, too

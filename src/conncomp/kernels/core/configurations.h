@@ -1,17 +1,17 @@
 // What the 2 x 2 (x 2) elements around a corner add to the numbers of a component. Over all corners the
-// weights sum up to 2^axes times the Euler number in each connectivity, and for half of the neighbours'
-// directions to the elements with a neighbour there outside the component (intercepts, of the corner ahead of
-// both). Euler numbers are alternating sums of the cells of a complex: those that some element has for full
-// connectivity, and those all of whose elements are of the component for connectivity 1. In three dimensions
-// and connectivity 2 two elements that share but the corner do not meet there. Source: Ohser, Nagel,
-// Schladitz 2002, "The Euler number of discretized sets"; Crofton's formula as in Legland, Kieu, Devaux 2007.
+// weights sum up to 2^axes times the Euler number in each connectivity, and for half of the directions to the
+// elements with a neighbour there outside (intercepts, of the corner ahead of both). Euler numbers are
+// alternating sums of the cells of a complex: those that some element has for full connectivity, and those
+// all of whose elements are of the component for connectivity 1. In three dimensions and connectivity 2 two
+// elements that share but the corner do not meet there. Source: Ohser, Nagel, Schladitz 2002, "The Euler
+// number of discretized sets"; Crofton's formula as in Legland et al. 2007.
 #pragma once
 
 #include "core/neighbourhood.h"
 
 namespace conncomp {
 
-// Element i of a configuration lies ahead along axis k where i has bit axes - 1 - k.
+// Element i of a configuration lies ahead along axis k if i has bit axes - 1 - k.
 template <int axes> struct Configurations {
   static constexpr int kElements = 1 << axes, kCodes = 1 << kElements;
   static constexpr int kDirections = (power_of_3(axes) - 1) / 2;

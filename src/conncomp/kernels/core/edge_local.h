@@ -1,11 +1,11 @@
-// Local updates of spins on any edges: class by class, no two vertices of which are neighbours, a vertex is
-// offered another spin given those of its neighbours; so each is in detailed balance. Couplings may have any
-// sign. Metropolis offers another of the q - 1 spins, and takes it with probability a min(1, exp(-beta dE)),
-// a as in core/spins.h. The heat bath of two directions is that of core/spin_glass.h; of q states it takes
-// the one whose energy, less the temperature times Gumbel's -ln(-ln u), is the lowest: each probability is
-// off by 2^-25 at most. Random numbers: kMetropolis by vertex. Word 0 says whether an offer is taken, and is
-// that of the heat bath of two directions; the second half which state is offered; word k % 4 of block k / 4
-// is that of state k of the heat bath. Source: N. Metropolis and others 1953; E. J. Gumbel 1954.
+// Local updates of spins on any edges: class by class, without neighbours, vertices are offered another spin
+// given those around; so each is in detailed balance. Couplings may have any sign. Metropolis offers another
+// of the q - 1 spins, and takes it with probability a min(1, exp(-beta dE)), a as in core/spins.h. The heat
+// bath of two directions is that of core/spin_glass.h; of q states it takes the one whose energy, less the
+// temperature times Gumbel's -ln(-ln u), is the lowest: each probability is off by 2^-25 at most. Random
+// numbers: kMetropolis by vertex. Word 0 decides on an offer, or the heat bath of two directions; the second
+// half which state is offered; word k % 4 of block k / 4 is for state k of the heat bath. Source: N.
+// Metropolis et al. 1953; E. J. Gumbel 1954.
 #pragma once
 
 #include "core/edge_spins.h"

@@ -1,8 +1,8 @@
-// Values as whole numbers, so that extremes and sums depend neither on order nor on device: keys in the order
-// of values (Order), and values in units whose sums are exact (Units). A floating-point number is rounded to
-// a multiple of 2^(e - bits), 2^e above all magnitudes of its component: a constant is added twice, in whose
-// last bits the sum has the multiple, then what was rounded away, both exactly (Rump, Ogita, Oishi 2008;
-// units: Demmel and Nguyen 2015). At 80 bits a sum is as good as rounded once unless values cancel to 2^-27.
+// Values as whole numbers, so that extremes and sums depend neither on order nor device: keys in the order of
+// values (Order), and values in units whose sums are exact (Units). A real is rounded to a multiple of 2^(e -
+// bits), 2^e above all magnitudes of its component: adding a constant twice leaves the multiple in the sum's
+// last bits, then what was rounded away, both exactly (Rump, Ogita, Oishi 2008; units: Demmel and Nguyen
+// 2015). At 80 bits a sum is as good as rounded once unless values cancel to 2^-27.
 #pragma once
 
 #include "core/platform.h"
@@ -98,7 +98,7 @@ template <class Value> struct Units<Value, true> {
   }
 
   int shift() const { return bits - kHighBits; }
-  // Any numbers for a value that is not finite or too large, as who changes it meanwhile may make it.
+  // Any numbers for a value not finite or too large, as changes meanwhile may make it.
   Halves of(Value value) const {
     const double number = double(value) * scale, rounded = number + high;
     const double remainder = (number - (rounded - high)) + low;
@@ -142,7 +142,7 @@ template <class Value> class Reach {
   }
 };
 
-// The order of weights as unsigned numbers: signs turned, and other bits of negatives. Masks say the type.
+// Weights in order as unsigned numbers: signs turned, and other bits of negatives. Masks say the type.
 template <class Bits> struct WeightOrder {
   Bits minus_zero;  // or 0
   Bits negative;    // bits turned in negative numbers, but for the sign

@@ -1,11 +1,11 @@
-// Exchanges of neighbouring spins (Kawasaki dynamics of the Ising model) for 64 pairs at a time. CPU and CUDA
-// share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
+// Kawasaki dynamics of the Ising model, for 64 pairs of spins at a time. CPU and CUDA share it, with contract
+// 9.
 // Lattices have three axes; the square one has its two last. Steps to neighbours are the opposites of these
 // and (0, 1, 0), (0, 0, 1); (1, 0, 0) but on the square lattice; and (1, 1, 1) on the body-centred one, whose
 // primitive vectors the axes are.
 // Words. The lattice is cut into up to 64 equal domains, parts[k] of them along axis k. A word holds the
-// sites at one place of all domains, both in C order; bits beyond the domains are 0. So a neighbour of all
-// sites of a word is one word, too, turned by a domain where the step leaves the domains:
+// sites at one place of all domains, both in C order; bits beyond are 0. So the neighbours of a word's sites
+// are one word, too, turned by a domain where the step leaves the domains:
 //      a row of 16 sites in two domains      a b c d e f g h | i j k l m n o p
 //      its words, of two bits each           ai  bj  ck  dl  em  fn  go  hp
 //      the neighbours to the right of hp     ia: the word of the first place, turned
@@ -15,16 +15,16 @@
 //   body-centred, d = e_p      x_p + 2 x_r mod 4  and  x_q mod 2,    q and r the axes after p, in a circle
 //                 d = (1,1,1)  2 x_0 + 3 x_2 mod 4  and  x_1 + x_2 mod 2
 // Lengths of domains are multiples of 4, so phi is one for all sites of a word. Classes are numbered
-// (direction, first residue, second residue), in C order. Each substep of a sweep, one for each class, draws
-// its class and attempts three of four pairs of it: different spins exchange with probability min(1,
+// (direction, first residue, second residue), in C order. Each of a sweep's substeps, as many as classes,
+// draws its class and attempts three of four of its pairs: different spins exchange with probability min(1,
 // exp(-dE/T)), where dE = 4 J (satisfied - (z - 1)), if `satisfied` of the 2 (z - 1) bonds of a pair to
-// others are. No exchange changes the dE of another: so there is detailed balance, and any pair can exchange
-// alone. Were all attempted, two lone spins a multiple of four sites apart would move alike for ever.
-// Random numbers are those of core/spins.h, `step` being the sweep: kStart by site, a key (the spins of the
-// smallest are up); kClass by substep, below(first 64 bits, classes); kAcceptance by word, the substep as an
-// axis, numbers of 64 bits for its sites, digit by digit. A replica's acceptance is 64 bytes, one for each
-// binary digit, from the highest; bit k is that of loss k, dE = 4 J (k + 1): 3/4 exp(-dE/T). An exchange is
-// accepted if its number is below that, or 3/4 without a loss.
+// others are. No exchange changes the dE of another: hence detailed balance, and any pair can exchange alone.
+// Were all attempted, two lone spins a multiple of four sites apart would move alike for ever.
+// Random numbers as in core/spins.h, `step` being the sweep: kStart by site, a key (spins of the smallest are
+// up); kClass by substep, below(first 64 bits, classes); kAcceptance by word, the substep as an axis, 64 bits
+// for each site, digit by digit. A replica's acceptance is a byte for each binary digit, from the highest;
+// bit k is that of loss k, dE = 4 J (k + 1): 3/4 exp(-dE/T). An exchange is accepted if its number is below
+// that, or 3/4 without a loss.
 #pragma once
 
 #include "core/spins.h"
@@ -55,7 +55,7 @@ template <class Access, class Word = Bits64> struct WordsOf {
   void store(int32_t word, Bits64 bits) const { Access::store(words + word, bits); }
 };
 
-// Laid out as in kernels/exchange.py.
+// Layout: kernels/exchange.py.
 struct ExchangeLattice {
   int32_t length[kExchangeAxes];  // of a domain
   int32_t parts[kExchangeAxes];   // domains along the axis
@@ -169,7 +169,7 @@ inline void exchange_word(const ExchangeLattice& lattice, const WritableWords au
   ThreeBits satisfied[2];
 #pragma unroll
   for (int side = 0; side < 2; ++side) {
-    // As many bits of 1 as of 0 are added for z < 8, so that a loss k makes the sum of both sides 8 + k.
+    // As many 1 as 0 bits are added for z < 8, so that with a loss k both sides sum to 8 + k.
     Bits64 bits[7] = {};
     int count = 0;
 #pragma unroll

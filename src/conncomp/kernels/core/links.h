@@ -1,12 +1,12 @@
-// Which neighbours are connected: the link rules, structs that say whether two elements one step apart are
-// linked. Links are mutual. A rule has Value, the type of the array's elements, and Site, what is read of
-// one, once, by site(values, offset); is_background(site), whether it is in no component; and linked(values,
-// from, to, axis, forward), whether two sites are linked, `to` one step from `from`, which is foreground:
-// axis, from the last one, and direction are those of bonds, across faces. kTransitive: two elements linked
-// to a third one are linked wherever they are neighbours. kDense: a link is likely where others connect its
-// ends, too. kOneValue, asked of transitive rules: all neighbouring foreground is linked. To add a rule: a
-// struct here, a line in RULES of cuda/grid/image.py and one in bindings/link_rules.cpp; the CPU finds links
-// for 64 elements at once, by link_words.h.
+// The link rules: structs that say whether two elements one step apart are linked, mutually. A rule has
+// Value, the type of the array's elements, and Site, what is read of one, once, by site(values, offset);
+// is_background(site), whether it is in no component; and linked(values, from, to, axis, forward), whether
+// two sites are linked, `to` one step from `from`, which is foreground: axis, from the last one, and
+// direction are those of bonds, across faces. kTransitive: two elements linked to a third one are linked
+// wherever they are neighbours. kDense: a link is likely where others connect its ends, too. kOneValue, asked
+// of transitive rules: all neighbouring foreground is linked. To add a rule: a struct here, a line in RULES
+// of cuda/grid/image.py and one in bindings/link_rules.cpp; the CPU finds links for 64 elements at once, by
+// link_words.h.
 #pragma once
 
 #include "core/platform.h"
@@ -67,7 +67,7 @@ template <class T> struct Above {
   bool is_foreground(T value) const { return value > threshold; }
 };
 
-// How a tolerance compares: integers as unsigned, the highest bit turned if signed; reals as float64.
+// How a tolerance compares: integers as unsigned, the sign bit turned; reals as float64.
 template <class T> struct Distance {
   T limit, turn;  // turn: the highest bit if the values are signed
 

@@ -1,8 +1,8 @@
-// The update of Metropolis of two states, 64 sites at a time; and the classes of sites of that of any states.
-// CPU and CUDA share all of it: see core/spins.h for the rule. Sites of a class are no neighbours: those of
-// an even, or odd, sum of coordinates, but along a periodic axis of odd length the last site, which has the
-// parity of its neighbour: class parity | 2 << axis. A class has at most one of two sites beside each other,
-// so two words share the digits drawn: of 32 consecutive words, word k and word k + 16 are joined in one.
+// Metropolis for two states, 64 sites at a time; and its classes of sites for any states. The rule is in
+// core/spins.h. Sites of a class are no neighbours: those of an even, or odd, sum of coordinates, but along a
+// periodic axis of odd length the last site, which has the parity of its neighbour: class parity | 2 << axis.
+// A class has at most one of two sites beside each other, so two words share the digits drawn: of 32
+// consecutive words, word k and word k + 16 are joined in one.
 //      first word, sites of the class     a . b . . c . d        bit 0 at the left
 //      second word                        . e . f . g h .
 //      joined                             a e b f c g d h

@@ -1,4 +1,4 @@
-// Moves moments along each axis to another origin, by the binomials: exact modulo a power of two.
+// Moves moments to another origin, by the binomials: exact modulo a power of two.
 #pragma once
 
 #include "core/fixed_point.h"

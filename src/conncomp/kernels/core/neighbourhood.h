@@ -1,6 +1,6 @@
-// Steps to the elements around one, as numbers. A step goes -1, 0 or 1 along each axis. Its code has the
-// digits of base 3 of these, each plus one; axis 0 is the last of an array. Codes are in the order of the
-// array, and the opposite step is kSteps - 1 - code. In two dimensions:
+// Steps to the elements around one, as numbers: -1, 0 or 1 along each axis, plus one, are the digits of base
+// 3 of a step's code; axis 0 is the last of an array. Codes are in the array's order, and the opposite step
+// is kSteps - 1 - code. In two dimensions:
 //       x: -1  0  1
 //   y: -1   0  1  2
 //       0   3  4  5     4 is no step; 1, 3, 5 and 7 lead across faces
@@ -39,7 +39,7 @@ template <int axes> struct StepCodes {
   }
 };
 
-// The codes of the steps to neighbours, a bit for each. Laid out as in image.py.
+// The codes of the steps to neighbours, a bit for each. Layout: image.py.
 template <int axes> struct Neighbourhood : StepCodes<axes> {
   using S = StepCodes<axes>;
   uint32_t bits[(S::kSteps + 31) / 32];

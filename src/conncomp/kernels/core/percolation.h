@@ -1,8 +1,8 @@
 // Percolation: what CPU and CUDA share. Sites are there, or bonds are, each by its own draw: words of bits as
 // in core/spins.h, of Purpose kOccupied, at the step of an update.
-// Run r of a sweep adds the elements one after the other, numbered in C order, bonds axis by axis and by the
-// site that they lead from, without those that an open end does not have. Their order is drawn as by Fisher
-// and Yates: for i = 0, 1, ... the number at place i of 0 ... n - 1 changes places with the one at
+// Run r of a sweep adds the elements, numbered in C order, bonds by axis and the site that they lead from,
+// without those over open ends, in an order drawn as by Fisher and Yates: for i = 0, 1, ... the number at
+// place i of 0 ... n - 1 changes places with the one at
 //      i + below(half i % 2 of philox(seed, i / 2, r, kOrder), n - i)
 #pragma once
 

@@ -1,5 +1,5 @@
 // Philox 4x32-10: a bijection of 128-bit counters for each 64-bit key, so that any thread of any device
-// computes number i for a purpose from (seed, purpose, i) alone. Salmon and others 2011.
+// computes number i for a purpose from (seed, purpose, i) alone. Salmon et al. 2011.
 #pragma once
 
 #include "core/platform.h"
@@ -9,7 +9,7 @@ namespace conncomp {
 using Bits32 = unsigned int;
 using Bits64 = unsigned long long;
 
-// A counter {index (low, high), step, purpose}, or the four words that it is mapped to.
+// A counter {index (low, high), step, purpose}, or the words that it is mapped to.
 struct PhiloxBlock {
   Bits32 word[4];
 };

@@ -1,13 +1,13 @@
-// Sweeps of an Ising spin glass, H = -sum of J s s - sum of h s, 64 replicas at a time. CPU and GPU share all
-// of it: a trajectory is a function of (seed, parameters) alone.
+// An Ising spin glass, H = -sum of J s s - sum of h s, 64 replicas at a time. CPU and GPU share it, with
+// contract 9.
 // Layout. Bit r % 64 of word [r / 64][site] is the spin of replica r, counted from the first of all, 1 for
 // up; bits without a replica are 0. Sites are in C order. Every axis is a ring: bonds over an open border,
 // and those of a site with itself, are absent. Bond (axis, site) leads to the next site along the axis. A
-// sweep goes through the sites by colour, the sum over the axes of x % 2, modulo 2. A ring of odd length has
-// its last site in colour 2, and sums are modulo 3 where there is such a ring.
-// Random numbers are philox(seed, site | group << 40, step, purpose | block << 16): kStart, whose first 64
-// bits are the first spins of the group; kGlassDigits, two digits a block, words whose bit r is of replica r;
-// kGlassNumber, of which word r % 4 of block r / 4 is the number of replica r.
+// sweep goes by colour, the sum over the axes of x % 2, modulo 2; or modulo 3 with a ring of odd length,
+// whose last site has colour 2.
+// Random numbers are philox(seed, site | group << 40, step, purpose | block << 16): kStart, 64 bits for the
+// group's first spins; kGlassDigits, two digits a block, with bit r of replica r; kGlassNumber, with word r %
+// 4 of block r / 4 of replica r.
 // Bits. Where all bonds are ±J, `Levels` counts at each bit the neighbours that want the spin as it would be,
 // and a number of 64 bits is compared digit by digit, as in core/spins.h, to the probability of the level and
 // replica. Numbers. Other couplings are int32, so that fields are exact sums. A spin with the number u is
@@ -32,7 +32,7 @@ struct BitPlace {
   int bit;
 };
 
-// The replicas of a model. Laid out as in kernels/spin_glass.py.
+// The replicas of a model. Layout: kernels/spin_glass.py.
 struct GlassReplicas {
   Lattice lattice;
   int64_t first, count;  // replicas
@@ -87,7 +87,7 @@ inline void place_row(const Lattice& lattice, Bits32 number, int32_t (&row)[kRow
   }
 }
 
-// A site and its neighbours along the model's axes, the last of the lattice. Index: of one or several.
+// A site and its neighbours along the model's axes. Index: of one or several.
 template <int axes, class Index> struct GlassSite {
   Index site, next[axes], previous[axes];
 };

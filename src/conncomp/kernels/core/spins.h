@@ -1,19 +1,19 @@
 // Spins of the Potts model as bits, the bonds of its clusters, and the random numbers of its updates. CPU and
-// CUDA share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
-// Layout. A lattice has four axes, of which those that a model lacks come first and have length 1. Site x of
-// a row, a line along the last axis, is bit x % 64 of word x / 64 of the row; bits beyond the row are 0. The
-// states 0 ... q - 1 are binary, a plane for each digit, the lowest first: spins[plane * words + word] of a
-// replica. Bond (site, axis) leads to the next site along the axis, from the last site of a periodic axis to
-// the first: so an axis of length 2 has two bonds between its two sites, one of length 1 a bond from a site
-// to itself. Bonds of one axis are words as those of a plane.
+// CUDA share it: a trajectory is a function of (seed, parameters) alone (contract 9).
+// Layout. A lattice has four axes; those that a model lacks come first, of length 1. Site x of a row, a line
+// along the last axis, is bit x % 64 of word x / 64 of the row; bits beyond the row are 0. The states 0 ... q
+// - 1 are binary, a plane for each digit, the lowest first: spins[plane * words + word] of a replica. Bond
+// (site, axis) leads to the next site along the axis, from the last site of a periodic axis to the first: so
+// an axis of length 2 has two bonds between its two sites, one of length 1 a bond from a site to itself.
+// Bonds of one axis are words as those of a plane.
 // Random numbers are philox(seed, index | replica << 40, step, draw), where `step` counts the updates of a
 // model from 1, and a draw is purpose | axis << 8 | block << 16 (Purpose). A probability p is a number of 64
 // bits, p * 2^64; what has it happens if the bits that are drawn are less.
-// Metropolis. The sites of a class, no two of which are neighbours, are offered another state at once, which
-// is accepted with probability a min(1, exp(-beta dE)): each is in detailed balance. With q > 2 a is 1, as
-// two sweeps lead from any spins to any. With q = 2 and a = 1 all spins would flip in every sweep at beta =
-// 0, and there are closed cycles of flips that cost nothing; so a is 15/16, where no flip is certain, which
-// makes the autocorrelation time of the energy of 16 x 16 spins at the critical point 6.8 sweeps, not 5.7.
+// Metropolis. The sites of a class, no two neighbours, are offered another state at once, accepted with
+// probability a min(1, exp(-beta dE)): each is in detailed balance. With q > 2 a is 1, as two sweeps lead
+// from any spins to any. With q = 2 and a = 1 all spins would flip in every sweep at beta = 0, and there are
+// closed cycles of flips at no cost; so a is 15/16, where no flip is certain: the energy of 16 x 16 critical
+// spins then has an autocorrelation time of 6.8 sweeps, not 5.7.
 #pragma once
 
 #include "core/atomics.h"
@@ -85,7 +85,7 @@ enum Purpose : Bits32 {
   kGhostBond          // vertex / 4: word vertex % 4: whether its bond to the ghost is active
 };
 
-// Laid out as in lattice.py.
+// Layout: lattice.py.
 struct Lattice {
   int64_t length[kLatticeAxes];
   int32_t periodic;  // a bit for each axis
@@ -125,9 +125,9 @@ inline Bits64 half(const PhiloxBlock& block, int k) {
 }
 
 // Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used. Draws 64
-// numbers digit by digit from the highest, two halves a block, until all differ from the probability in a
-// digit: a bit is set once a 0 is drawn where that has 1, and not set once a 1 is drawn where it has 0. So 64
-// bonds take about seven digits.
+// numbers digit by digit from the highest, two halves a block, until all differ from the probability: a bit
+// is set once a 0 is drawn where that has 1, and not once a 1 is where it has 0. So 64 bonds take about seven
+// digits.
 inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted,
     Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;
@@ -169,7 +169,7 @@ inline int64_t word_stride(const Lattice& lattice, int axis) {
   for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
   return stride;
 }
-// The word of the next, or previous, row along such an axis, whose words are `stride` apart; or -1.
+// The word of the next, or previous, row along an axis of such a stride; or -1.
 inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis, int64_t stride) {
   if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
   return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
@@ -216,7 +216,7 @@ inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins, const
 
 // Coins of sites from 64 * word on: for q = 2 the new states of clusters whose smallest sites they are.
 inline Bits64 draw_coins(const Draws& draws, int64_t word) { return half(draws(kCoin, Bits64(word)), 0); }
-// The new state of a cluster in a Swendsen-Wang update: any of q > 2, and any of q.
+// A cluster's new state in a Swendsen-Wang update: any of q > 2, and any of q.
 inline int draw_one_of_several(const Draws& draws, int64_t root, int states) {
   return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
 }
@@ -237,7 +237,6 @@ inline ClusterDraw draw_cluster(const Draws& draws, int64_t root) {
   return {half(block, 0), half(block, 1)};
 }
 
-// Where a site is in the words of a lattice.
 struct SitePlace {
   int64_t word;
   int bit;
@@ -255,7 +254,6 @@ inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
   for (int k = 0; k < planes; ++k) state |= int(Access::load(spins + k * stride) >> bit & 1) << k;
   return state;
 }
-// The bits of such words that have a state.
 inline Bits64 bits_in_state(const Bits64* spins, int64_t stride, int planes, int state) {
   Bits64 bits = ~Bits64(0);
   for (int k = 0; k < planes; ++k) bits &= state >> k & 1 ? spins[k * stride] : ~spins[k * stride];

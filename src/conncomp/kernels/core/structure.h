@@ -1,9 +1,9 @@
 // Structure factors of spins at the smallest wave vectors: sums over sites, and over clusters, of a spin
 // times cos(k.r) and sin(k.r), of a state or of each component. The wave vector of a periodic axis of L cells
 // is the reciprocal vector over L: the phase of a site is 2 pi (x + f) / L, of cell x and the site's place f
-// in it. Vectors may have a wave without one, for magnetisations. States have a number each, 1 in that state,
-// else 0; two states one alone, 1 and -1. Cosines, sines and spins are in units of 2^-30, sums in units of
-// 2^-28 or, of clusters, of 2^-30: integers of 64 bits over fewer than 2^31 sites. Source: U. Wolff 1990.
+// in it. Vectors may have a wave without one, for magnetisations. Each state has a number, 1 there, else 0;
+// two states one, 1 and -1. Cosines, sines and spins are in units of 2^-30, sums in units of 2^-28 or, of
+// clusters, of 2^-30: integers of 64 bits over fewer than 2^31 sites. Source: U. Wolff 1990.
 #pragma once
 
 #include "core/edge_vectors.h"
@@ -13,7 +13,7 @@ namespace conncomp {
 constexpr int32_t kOneOfStructure = int32_t(1) << kProjectionBits;
 constexpr int kMostWaves = kLatticeAxes + 1;
 
-// Laid out as in kernels/structure.py.
+// Layout: kernels/structure.py.
 struct Phase {
   int32_t cosine, sine;
 };

@@ -1,9 +1,9 @@
 // Union–find on an array of parents: a root is its own parent, every other entry points to a smaller index of
 // its set. So the root is the smallest member, whatever the order of unions and the threads (contract 1).
 // `unite` hooks the larger root by compare-and-swap. Only roots are hooked and only entries that have stopped
-// being roots are shortened, so a shortening store cannot undo a link. `hook_lowest` may change the parent of
-// such an entry, which a store may undo; but it goes on to unite both parents, so nothing is lost. The owner
-// may change the array meanwhile: only a smaller index is followed (leads_to), so no path leaves the array or
+// being roots are shortened, so a shortening store cannot undo a link. `hook_lowest` may change such an
+// entry's parent, which a store may undo; but it also unites both parents, so nothing is lost. The owner may
+// change the array meanwhile: only a smaller index is followed (leads_to), so no path leaves the array or
 // goes on for ever, and writes stay below their entry. Source: Jaiganesh and Burtscher 2018.
 #pragma once
 
@@ -65,8 +65,8 @@ inline Index find(Index* parent, Index v, Path&& path = Path()) {
 }
 
 // Unites the sets of two entries that were roots a moment ago; returns the root of both as it was then. An
-// entry with a parent meanwhile gives way to it without a search the first time; where many unite one large
-// set, a search is faster. Two branches: threads of a warp take turns, and finish a grid 1.5 times sooner.
+// entry with a parent meanwhile first gives way to it without a search; where many unite one large set, a
+// search is faster. Two branches: threads of a warp take turns, and finish a grid 1.5 times sooner.
 template <class Access, class Index, class Unions = Unreported>
 inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   for (bool searches = false; a != b; searches = true) {
@@ -83,12 +83,12 @@ inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   return a;
 }
 
-// The same, of any entries, in fewer turns where many unite one set: an entry keeps the smallest of the
-// parents given, and who finds one goes on with the root that it leads to. Two turns do for most, where of
-// compare_exchange half are in vain. Each entry that is no root any more is reported once, but reports need
-// not connect all that is united, as a replaced parent is united later: 5-4 links 5 to 4; 5-3 replaces that
-// by 3, and has to unite 4 and 3; 5-1 links 3 to 1, 4-1 links 4 to 1, and 5-3 finds 4 and 3 united: reports
-// 5-4, 5-1 and 4-1 leave out 3. Source: Playne and Hawick 2018; Allegretti, Bolelli and Grana 2020.
+// The same, of any entries, in fewer turns where many unite one set: an entry keeps the smallest parent
+// given, and who finds one goes on with its root. Two turns do for most, where half of compare_exchange is in
+// vain. Each lost root is reported once, but reports need not connect all that is united, as a replaced
+// parent is united later: 5-4 links 5 to 4; 5-3 replaces that by 3, and has to unite 4 and 3; 5-1 links 3 to
+// 1, 4-1 links 4 to 1, and 5-3 finds 4 and 3 united: reports 5-4, 5-1 and 4-1 leave out 3. Source: Playne and
+// Hawick 2018; Allegretti et al. 2020.
 template <class Access, class Index, class Unions = Unreported>
 inline Index hook_lowest(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   while (a != b) {

@@ -1,15 +1,14 @@
-// Spins that are unit vectors, held as integers: those of the XY and the Heisenberg model, and the bonds of
-// Wolff's embedding. CPU and CUDA share all of it: no update has a floating-point number, so that a
-// trajectory is a function of (seed, parameters) alone (contract 10).
+// Unit vectors as integers: spins of the XY and the Heisenberg model, and the bonds of Wolff's embedding. CPU
+// and CUDA share it: no update has a floating-point number, hence contract 10.
 // Spins. An angle (XY) is 16 bits, a clock with 65,536 hours: means differ from those of the XY model by
 // exp(-2^31 / (beta J)) or so, as beta |J| is below 10^7. A direction (Heisenberg) is three signed numbers of
 // 21 bits in a word, in units of 2^-19, drawn by Archimedes: the last component is uniform, so is the angle
 // around it, of 17 bits.
 // Embedding. An update draws a mirror, to which a unit vector r is normal. Spins have projections p = s.r,
 // and reflections s - 2 p r; a bond is active with probability 1 - exp(min(0, -2 beta J p_i p_j)), and
-// clusters of active bonds are reflected (U. Wolff, Phys. Rev. Lett. 62, 361 (1989)). Of angles a mirror is a
-// number c: a becomes c - a, with the projection sine of half the angle 2 a - c. Of directions r has three
-// numbers in units of 2^-30; a step of Newton's method makes the rounded reflection a unit vector again.
+// clusters of active bonds are reflected (Wolff 1989). For angles a mirror is a number c: a becomes c - a,
+// with the projection sine of half the angle 2 a - c. For directions r has three numbers in units of 2^-30; a
+// Newton step makes the rounded reflection a unit vector again.
 // Numbers. Projections and components are in units of 2^-30, right to 2^-29; products of two of them in units
 // of 2^-28, so that sums over 2^31 sites and four axes are integers of 64 bits. A probability exp(-x) is
 // 2^-(y + f): y is a shift, and 2^-f a polynomial in units of 2^-31, right to 2^-27; x is in units of 2^-26.
@@ -37,8 +36,8 @@ enum VectorField {
   kVectorFields = kProjected + kProjectedLimbs
 };
 
-// How strong bonds are: the upper half of `factor` times a product of projections, at most `most` and shifted
-// by `left`, shifted back by `right`, is 2 beta |J| / ln 2 times the product, in units of 2^-26.
+// The upper half of `factor` times a product of projections, at most `most` and shifted by `left`, shifted
+// back by `right`, is 2 beta |J| / ln 2 times the product, in units of 2^-26.
 struct BondStrength {
   Bits32 factor, most;
   int32_t left, right;

@@ -1,7 +1,7 @@
-// The seam links of an array, those over the ends of periodic axes, in boxes. A box has the links of one step
-// from the elements of a cuboid, all over the ends of the same axes, so with one winding and distance; the
-// boxes of the backward steps have every seam link once (seams.py makes them). In an array of 4 x 6, periodic
-// along both axes, the step (-1, 1) has three boxes:
+// The seam links of an array, over the ends of periodic axes, in boxes (seams.py). A box has the links of one
+// step from a cuboid, all over the ends of the same axes, so with one winding and distance; the boxes of the
+// backward steps have every seam link once. In an array of 4 x 6, periodic along both axes, the step (-1, 1)
+// has three boxes:
 //      a a a a a c        a: over the end of axis 0, winding (-1, 0)
 //      . . . . . b        b: over the end of axis 1, winding (0, 1)
 //      . . . . . b        c: over both, winding (-1, 1)
@@ -14,7 +14,7 @@ namespace conncomp {
 
 constexpr int kMostSeamAxes = 10;
 
-// Laid out as in seams.py.
+// Layout: seams.py.
 struct SeamBox {
   int64_t first;                     // the number of its first link
   int64_t from, from_value;          // of the first element: its index, and the offset of its value
@@ -65,7 +65,7 @@ inline SeamEnd end_of(const Seams& seams, const SeamBox& box, int64_t link) {
   return end;
 }
 
-// An array labelled with all axes open, from 1 on in each item, and the seam links it may have.
+// An array labelled with open axes, from 1 on in each item, and its possible seam links.
 template <class Rule, class Label> struct SeamArray {
   Seams seams;
   const SeamBox* box;
@@ -75,7 +75,7 @@ template <class Rule, class Label> struct SeamArray {
 
   int64_t links() const { return seams.items * seams.links; }
 
-  // Calls body(from, to) with the keys of a link's ends; values are read only if wanted(from, to).
+  // Calls body(from, to) with the keys of a link's ends; reads values only if wanted(from, to).
   void with_link(
       int64_t item, const SeamBox& seam_box, const SeamEnd& end, auto&& wanted, auto&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;

@@ -1,8 +1,8 @@
 // Which components of a torus close on themselves, and how: windings.
 // Cut a torus open along its periodic axes. Seam links, across a cut, connect components of the open array
-// with each other or themselves, a number of periods farther: their winding, -1, 0 or 1 along each periodic
-// axis. A closed path of seam links whose windings sum up to w winds w times around the torus, and these
-// windings of a component are a lattice of integer vectors. Three rows that are periodic, cut at their ends:
+// some periods farther: their winding, -1, 0 or 1 along each periodic axis. A closed path of seam links whose
+// windings sum up to w winds w times around the torus, and these windings of a component are a lattice of
+// integer vectors. Three rows that are periodic, cut at their ends:
 //      1 1 . . 2 2        open components 1 and 2. The seam link from 2 to 1 in the first row has winding 1,
 //      . 1 . . 2 .        and closes no path: 2 lies left of 1, a period back. Were the . in the last row
 //      . 1 1 . 2 .        set, 2 would be 1, and the link a closed path of winding 1: a ring.
@@ -36,7 +36,7 @@ struct Winding {
   bool is_zero() const { return *this == Winding{}; }
 };
 
-// Slots for few of many keys, by open addressing; a power of two of slots, more than there are keys.
+// Slots for keys, by open addressing: a power of two of them, more than keys.
 struct SeamTable {
   static constexpr int64_t kNoKey = -1;
   int64_t* key;  // of each slot
@@ -57,11 +57,10 @@ struct Hook {
   Winding winding;
 };
 
-// A forest whose nodes know their windings from the root. `link` of a node is the number of the link that
-// joined its tree to another, kNoLink of a root, and that link's `hook` says what it hangs under; one thread
-// writes it, before the node is seen to hang by it. Paths are not shortened, as a parent and a winding would
-// have to change at once. Of two roots that with the larger scrambled number hangs under the other, so that
-// trees are as deep as the logarithm of their nodes (Goel et al. 2014), not chains.
+// A forest whose nodes know their windings from the root. A node's `link` joined its tree to another, kNoLink
+// for a root, and that link's `hook` says what it hangs under; one thread writes it, before the node is seen
+// to hang by it. Paths are not shortened, as parent and winding would change at once. Of two roots that with
+// the larger scrambled number hangs under the other, so that trees have logarithmic depth (Goel et al. 2014).
 struct WindingForest {
   static constexpr int32_t kNoLink = -1;
   int32_t* link;
@@ -98,7 +97,7 @@ struct WindingForest {
     }
   }
 
-  // The winding of the path from the root of a link's first end over the link to that of its second end.
+  // The winding of the path from root to root over a link, from its first end on.
   static Winding closed_path(const Place& a, const Place& b, const Winding& link) {
     Winding sum = a.winding;
     sum += link;
@@ -108,7 +107,7 @@ struct WindingForest {
 };
 
 // Lattices in Hermite normal form: row k, if not 0, begins in column k with a positive number; those above
-// are from 0 to one less. So equal lattices have equal bases: (2, 4), (3, 1) have (1, 7), (0, 10).
+// are from 0 to one less. Equal lattices have equal bases: (2, 4), (3, 1) have (1, 7), (0, 10).
 struct WindingBasis {
   int64_t row[kMostClosedAxes][kMostClosedAxes];
 
@@ -198,7 +197,7 @@ struct WindingLattices {
   }
 
  private:
-  // The number of a root's lattice, which the first to ask for it makes, without vectors.
+  // The number of a root's lattice, which the first to ask makes, empty.
   template <class Access> int32_t claim(int32_t root) const {
     int32_t number = Access::load_published(number_at_root + root);
     if (number == kNone && Access::compare_exchange(number_at_root + root, kNone, kBeingMade) == kNone) {
@@ -212,7 +211,7 @@ struct WindingLattices {
   }
 };
 
-// A seam link that there is: the slots of its ends, and its winding; with kNone as its first end none.
+// A seam link: the slots of its ends, kNone without a link, and its winding.
 struct SeamLink {
   static constexpr int32_t kNone = -1;
   int32_t from, to;
@@ -226,7 +225,7 @@ struct SeamLink {
   }
 };
 
-// Nodes are slots of open components. All links are united first; then each tells whether it closes a path.
+// Nodes are slots of open components. First all links are united; then each tells if it closes a path.
 struct SeamWindings {
   static constexpr int kItemShift = 40;
   static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
@@ -286,7 +285,7 @@ struct SeamWindings {
     if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
     smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
   }
-  // Whether the key of a slot, which has asked, is not the smallest of its component.
+  // Whether the key of a slot that has asked is not its component's smallest.
   bool is_left_out(int64_t slot) const {
     return table.key[slot] != SeamTable::kNoKey && table.key[slot] != smallest[slot];
   }

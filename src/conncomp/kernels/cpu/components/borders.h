@@ -1,7 +1,7 @@
-// Perimeters in two dimensions: the length of the path through the border elements, which have one of four
-// neighbours outside. Their border neighbours tell whether it goes straight, aslant, or turns: lengths 1, the
-// root of 2, and half of the sum. Cost: each label read five times, eight comparisons a border element.
-// Source: Benkrid, Crookes 2000; weights as scikit-image's ``perimeter``.
+// Perimeters in two dimensions: the path through the border elements, which have one of four neighbours
+// outside. Border neighbours tell whether it goes straight, aslant, or turns: lengths 1, root 2, and half of
+// the sum. Cost: each label read five times, eight comparisons a border element. Source: Benkrid, Crookes
+// 2000; weights as scikit-image's ``perimeter``.
 #pragma once
 
 #include "core/configurations.h"

@@ -1,8 +1,8 @@
-// Colours for components so that those close to each other differ: if a step, of a set that has the opposite
-// of each, leads from one to the other. One after another takes a colour that nothing close has, from a
-// preferred one on: greedy colouring of a graph whose arcs are never written. An element that follows another
-// takes only steps beyond what was close to that. Colours are bits of a word; a component that finds all
-// taken waits for the next word. Cost: two loads per step, element and word. Source: Welsh and Powell 1967.
+// Colours for components that differ where a step of a symmetric set leads from one to the other. Each in
+// turn takes a colour that nothing close has, from a preferred one on: greedy colouring of a graph whose arcs
+// are never written. An element that follows another takes only steps beyond what was close to that. Colours
+// are bits of a word; a component that finds all taken waits for the next word. Cost: two loads per step,
+// element and word. Source: Welsh and Powell 1967.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ inline int pick_bit(uint64_t bits, uint64_t preferred, int common) {
   }
 }
 
-// Component k has places[begins[k]] ... places[begins[k + 1] - 1], ascending; component `rows` is background.
+// Component k has places[begins[k]] ... before begins[k + 1], ascending; `rows` is background.
 struct PlacesOfComponents {
   const int64_t *begins, *places;
   int64_t rows;
 };
 
-// Steps to what is close; the first `leading` to what is not close to the element before.
+// Steps to what is close; the first `leading` to what is not to the element before.
 struct StepsNearby {
   const std::vector<int64_t>& steps;
   int64_t leading;
@@ -42,7 +42,7 @@ struct ColoursToChoose {
   int common;
 };
 
-// Colours the first `count` of `order`. Moves those without a colour to its front; returns how many.
+// Colours the first `count` of `order`; moves those left to its front; returns how many.
 int64_t choose_colours(const Integer auto* components, const StepsNearby& nearby,
     const PlacesOfComponents& elements, const ColoursToChoose& palette, int64_t* order, int64_t count,
     int64_t* colours) {

@@ -1,7 +1,7 @@
-// The runs of each component: stretches of up to 64 elements along lines, in order. Threads share the lines,
-// each counts, and writes its runs behind those of the lines before. One thread measures a component from
-// first to last, so sums do not depend on threads. Memory: 8 bytes a run, and as many for each component and
-// thread. Labels may change between the passes (contract 5): runs not counted are left out, places checked.
+// The runs of each component: stretches of up to 64 elements along lines, in order. Each thread counts the
+// runs of its lines, and writes them behind those of the lines before. One thread measures a component, so
+// sums do not depend on threads. Memory: 8 bytes a run, and as many for each component and thread. Labels may
+// change between the passes (contract 5): runs not counted are left out, places checked.
 #pragma once
 
 #include <span>

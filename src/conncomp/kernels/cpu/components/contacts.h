@@ -1,9 +1,9 @@
-// Which components touch, and how often: for each pair of labels, the contacts of each kind, a backward step
-// of the neighbourhood, such as faces by their axis, so that areas are sums of integers until the end. Words
-// of 64 elements say which are no background, and differ from the one before or another line. A pair and a
-// kind make a key of 64 bits, which each thread counts (key_counts.h). Labels of a contact are loaded once,
-// and checked again (contract 5). Cost: labels read once for each line that touches a line, and a look-up per
-// contact. Memory: two bits an element; 32 to 64 bytes a pair, kind and thread.
+// Which components touch, and how often: for each pair of labels, the contacts of each kind, a backward step,
+// such as faces by axis, so that areas stay sums of integers until the end. Words of 64 elements say which
+// are no background, and differ from the one before or another line. A pair and a kind make a key of 64 bits,
+// which each thread counts (key_counts.h). Labels of a contact are loaded once, and checked again (contract
+// 5). Cost: labels read once for each line that touches a line, and a look-up per contact. Memory: two bits
+// an element; 32 to 64 bytes a pair, kind and thread.
 #pragma once
 
 #include "cpu/core/bits.h"
@@ -134,7 +134,7 @@ template <class Label> class ContactCounter {
       const Label *const here = at + first, *const there = neighbours + first;
       const uint64_t differ =
           line == neighbour_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });
-      // An element that equals the one beside, which equals its own neighbour, is no contact.
+      // An element equal to the one beside, which equals its own neighbour, is no contact.
       count_contacts(here, there - 1, (differ | change.word) & present[w] & beside.left, steps.kind[0]);
       count_contacts(here, there, differ & present[w] & beside.word, steps.kind[1]);
       count_contacts(here, there + 1, (differ | change.right) & present[w] & beside.right, steps.kind[2]);
@@ -172,7 +172,7 @@ template <class Label> class ContactCounter {
   std::vector<LineSteps> steps_;  // those of one line together
 };
 
-// Pairs that touch, ascending, and how often. A pair is of the part where its first key is.
+// Pairs that touch, ascending, and how often. A pair belongs to the part of its first key.
 class LabelContacts {
  public:
   LabelContacts(const std::vector<KeyCounts>& tables, int64_t rows, int64_t kinds)
@@ -227,7 +227,7 @@ class LabelContacts {
   std::vector<int64_t> first_pair_;  // of each part, and how many there are
 };
 
-// Adds up contacts and areas: `times` says how much a kind counts, `face` the area of the first kinds.
+// Adds up contacts and areas: `times` weighs a kind, `face` is the area of the first kinds.
 inline void weigh_contacts(const int64_t* by_kind, int64_t pairs, const std::vector<int64_t>& times,
     const std::vector<double>& face, int64_t* counts, double* areas) {
   const int64_t kinds = int64_t(times.size()), faces = int64_t(face.size());
@@ -263,7 +263,7 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
   return LabelContacts(tables, rows, grid.kinds);
 }
 
-// Which labels two arrays have in the same places: runs of foreground in both, ending with a thread's part.
+// Pairs of labels of two arrays: runs of foreground in both, ending with a thread's part.
 template <class Label> std::vector<int64_t> pair_runs(const Label* one, const Label* other, int64_t count) {
   constexpr int64_t kBlock = 16;
   const Parts parts(count, kGrain);

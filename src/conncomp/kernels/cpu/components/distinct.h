@@ -1,14 +1,13 @@
-// Which labels there are, ascending, and for each element the number that the caller gives its label.
-// Where all labels are below their count, they set marks in a table of bytes that threads share. Elsewhere
-// each thread enters the labels of its part into a hash table (key_counts.h), and leaves each element the
-// number that its label got there. The labels of all parts are sorted; a table per part then turns its
-// numbers into those that are wanted, so that each label is looked up once:
+// Which labels there are, ascending, and for each element the number that the caller gives its label. Labels
+// all below their count set marks in a shared table of bytes. Otherwise each thread numbers the labels of its
+// part by a hash table (key_counts.h). The labels of all parts are sorted; a table per part then turns its
+// numbers into those wanted, so each label is looked up once:
 //     part of a thread         7 7 0 7 9     and of another      9 9 7
 //     numbers of arrival       0 0 1 0 2                         0 0 1
 //     distinct labels          0 7 9
 //     places of the numbers    1 0 2                             2 1
-// Cost: labels read once, numbers written twice. Memory: 32 to 64 bytes per label and thread. The caller may
-// change labels meanwhile (contract 5): each is loaded once.
+// Cost: labels read once, numbers written twice. Memory: 32 to 64 bytes per label and thread. Each is loaded
+// once (contract 5).
 #pragma once
 
 #include "cpu/components/stretches.h"
@@ -23,7 +22,7 @@ template <class Word> constexpr Word sign_bit(bool is_signed) {
   return is_signed ? Word(Word(1) << (8 * sizeof(Word) - 1)) : Word(0);
 }
 
-// Sets the marks of labels that occur. Returns the largest, or -1 if one is no number below `count`.
+// Marks labels that occur. Returns the largest, or -1 if one is not in [0, count).
 template <class Word> int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* marks) {
   // Words of negative labels are none of these.
   const uint64_t sign = sign_bit<Word>(is_signed), end = sign ? std::min(uint64_t(count), sign) : count;
@@ -88,7 +87,7 @@ class NumberedLabels {
     return labels;
   }
 
-  // Gives each element the entry of `wanted` at the place of its label among the distinct ones.
+  // Gives each element the entry of `wanted` at its label's place among the distinct ones.
   template <class Number> void translate(const Number* wanted, Number* numbers) const {
     Buffer<Number> tables(begins_.back());
     for_each_index(begins_.back(), [&](int64_t i) { tables[i] = wanted[places_[i]]; });

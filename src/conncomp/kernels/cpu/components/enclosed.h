@@ -1,7 +1,7 @@
-// How many elements components enclose: no path, aslant too, leads out of the component's box. Gaps between
-// runs on a line are united with those that they touch on lines beside, and with the outside where they reach
-// beyond the component there; those that are not united with it enclose their elements. Cost: a pass over the
-// runs, and one over the gaps for each of the 3^(axes - 1) - 1 lines beside a line.
+// How many elements components enclose: no path, even aslant, leads out of the box. Gaps between runs on a
+// line are united with those that they touch on lines beside, and with the outside where they reach beyond
+// the component there; those that are not united with it enclose their elements. Cost: a pass over the runs,
+// and one over the gaps for each of the 3^(axes - 1) - 1 lines beside a line.
 #pragma once
 
 #include "cpu/components/component_runs.h"

@@ -1,7 +1,7 @@
-// Values within components: sums, extremes, and weighted centroids. A pass for the extremes, one for sums of
-// integers (core/fixed_point.h), which neither threads nor order change: floating-point numbers in units that
-// the component's largest magnitude sets. Coordinates count from the box, so that sums of products stay
-// small. Integers of up to two bytes have all in one pass.
+// Values within components: sums, extremes, and weighted centroids. A pass for extremes, one for sums of
+// integers (core/fixed_point.h), independent of threads: reals in units that the component's largest
+// magnitude sets. Coordinates count from the box, so that products stay small. Integers of up to two bytes
+// have all in one pass.
 #pragma once
 
 #include "core/intensity.h"
@@ -59,7 +59,7 @@ template <class Value> struct StretchSums {
   int32_t values, products;
 };
 
-// The places of a word, for a loop of vectors, and how many are too few for one.
+// A word's places, for a loop of vectors, and how many are too few for one.
 constexpr std::array<int16_t, kWord> kPlaces = [] {
   std::array<int16_t, kWord> places{};
   for (int p = 0; p < kWord; ++p) places[p] = int16_t(p);

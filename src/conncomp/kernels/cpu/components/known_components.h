@@ -1,5 +1,5 @@
-// Tables of known components, in the order of labels. Threads share the lines; each adds to a table of its
-// own, which are joined where not empty. Labels of no known component (contract 5) are background.
+// Tables of known components, in the order of labels. Each thread adds its lines to a table of its own;
+// tables are joined where not empty. Labels of no known component (contract 5) are background.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Sizes, bounding boxes, centroids and, if asked for, covariances of the coordinates. One pass adds stretches
-// to what each thread has met (MetLabels), which is added where columns are written: integers, exact in any
-// order. Cost: labels read once, 8 bytes per label, and a row of 40 to 104 bytes in two or three dimensions
-// for each component of more than one stretch. Few labels of many numbers are ranked first.
+// to what each thread has met (MetLabels), added up as columns are written: integers, exact in any order.
+// Cost: labels read once, 8 bytes per label, and a row of 40 to 104 bytes in two or three dimensions for each
+// component of more than one stretch. Few labels of many numbers are ranked first.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ template <class Sums> class MetLabels {
   using Place = typename Sums::Place;
 
   MetLabels() = default;
-  // For labels below `rows`, of so many elements, in lines along the last axis of this shape.
+  // For labels below `rows`, in lines along the last axis of the shape.
   MetLabels(const std::vector<int64_t>& shape, int64_t rows, int64_t elements, bool most_are_stretches)
       : shape_(shape), line_shift_(kSizeBits + std::bit_width(uint64_t(shape.back()))) {
     if (most_are_stretches) {
@@ -171,7 +171,7 @@ template <class Sums> class MeasuresOf final : public Measures {
       const int64_t stretches = estimate_stretches(labels, rows);
       most_are_stretches_ = rows * 7 / 8 < stretches && stretches < rows * 5 / 4;
     }
-    // The part of its table that a thread touches should be no more than the labels themselves.
+    // A thread's part of its table should be no larger than the labels.
     const int64_t limit = labels.count() * kTableBytesPerElement;
     if (rows * Met::bytes(shape, most_are_stretches_) > limit / 2) {
       LabelRanks ranks(labels, rows);
@@ -312,7 +312,7 @@ template <class Sums> class MeasuresOf final : public Measures {
     for_each_in(parts_->begin(part), parts_->end(part), write);
   }
 
-  // `line` is the line of the stretch before, mostly that of this one, too.
+  // `line` is that of the stretch before, mostly of this one, too.
   void write_stretch(
       const Columns& columns, int64_t at, const LineStretch& stretch, Line& line, auto axes) const {
     if (stretch.line != line.number) find_line(line.number = stretch.line, shape_, line.place);

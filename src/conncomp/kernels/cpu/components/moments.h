@@ -1,8 +1,8 @@
 // Moments up to the third power along each axis, maybe weighted by values: sums of x^p y^q ..., p, q = 0 ...
 // 3, from the box, or, of values, from any origin. A run has sums of powers of its last coordinate, in closed
 // form without values, which the powers of the others multiply. Moments of elements are integers of 64 or 128
-// bits, or floating point where these do not suffice. Central ones come from integers: the origin moves
-// exactly to the element next to the centroid, then by less than an element. Cost: 4^axes products a run.
+// bits, or else floating point. Central ones come from integers: the origin moves exactly to the element next
+// to the centroid, then by less than one. Cost: 4^axes products a run.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Labels along rows, 64 at a time, as words whose bits say where they change, so that noise costs no
-// mispredicted branch: stretches of equal labels, or, where one label comes back often in a word, all its
-// places. Each is loaded once; without a row it is background (contract 5). Wider labels are copied as int32.
+// Labels along rows, 64 at a time, as words of where they change, so that noise costs no mispredicted branch:
+// stretches of equal labels, or all places of a label that comes back often in a word. Each is loaded once;
+// without a row it is background (contract 5). Wider labels are copied as int32.
 #pragma once
 
 #include <vector>
@@ -141,7 +141,7 @@ struct LabelWord {
             foreground ? mask_where(count - 1, [=](int p) { return labels[p + 1] != labels[p]; }) << 1 : 0),
         top(uint64_t(1) << (count - 1)) {}
 
-  // Where stretches begin and end: as many of both, whoever changes the labels meanwhile.
+  // Where stretches begin and end: as many of both, even if labels change meanwhile.
   uint64_t breaks() const { return changes | (foreground ^ foreground << 1); }
   uint64_t begins() const { return foreground & (breaks() | 1); }
   uint64_t lasts() const { return foreground & (breaks() >> 1 | top); }
@@ -157,7 +157,7 @@ inline void for_each_stretch_of_word(const Label* labels, const LabelWord& word,
   }
 }
 
-// Calls body(label, places) for all places of a word whose labels have a row, a label maybe several times.
+// Calls body(label, places) for a word's places with a row, a label maybe several times.
 template <class Label>
 inline void for_each_label_of_word(
     const Label* labels, int count, Label background, int64_t rows, auto&& body) {
@@ -204,7 +204,7 @@ void for_each_run(const Integer auto* labels, int64_t begin, int64_t end, auto&&
       begin, end, [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }
 
-// Writes entry(k) to `count` places; where there is room the first without a branch, as most runs are short.
+// Writes entry(k) to `count` places; the first without a branch where there is room: most runs are short.
 inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   constexpr int64_t kFew = 8;
   int64_t k = 0;
@@ -213,7 +213,7 @@ inline void write_run(auto* places, int64_t count, int64_t room, auto&& entry) {
   for (; k < count; ++k) places[k] = entry(k);
 }
 
-// Calls body(number, begin, end) for stretches of equal labels that have a row, in parts of up to 64.
+// Calls body(number, begin, end) for stretches of labels with a row, in parts of up to 64.
 void for_each_stretch(const LabelPiece piece, auto body) {
   for_each_word(piece.begin, piece.end,
       [=, labels = piece.labels, background = piece.background, rows = piece.rows](int64_t first, int count) {

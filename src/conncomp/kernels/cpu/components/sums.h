@@ -1,7 +1,7 @@
-// Sums over the elements of components: how many, how far they reach, coordinates and their products, in
-// tables with a row per component, all of integers, so exact in any order. In tables of few axes a bit per
-// row says whether it has anything: 64 rows are cleared when the first of them gets something, and so in a
-// cache, as clearing pages takes longer than all sums. Cost: 40 to 104 bytes a row.
+// Sums over the elements of components: how many, how far they reach, coordinates and their products, a row
+// per component, of integers, so exact in any order. With few axes a bit per row says whether it is in use:
+// 64 rows are cleared, in a cache, when the first gets something, as clearing pages takes longer than all
+// sums. Cost: 40 to 104 bytes a row.
 #pragma once
 
 #include <algorithm>

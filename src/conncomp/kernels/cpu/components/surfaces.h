@@ -72,9 +72,9 @@ inline void count_faces(const LabelledItems& items, const RowsOfLabels& rows, in
   for_each_index(rows.count(), [&](int64_t row) { std::copy_n(table[row], axes, faces + row * axes); });
 }
 
-// Along which axes components reach from face to face: first faces leave marks, last faces look for them.
+// Along which axes components span: first faces leave marks, last faces look for them.
 
-// For each label and axis: whether the label is on the first face, and then on the last one, too.
+// For each label and axis: whether it is on the first face, then on both.
 class SpanMarks {
  public:
   SpanMarks(const LabelledItems& items, int64_t rows, uint8_t* marks)

@@ -1,6 +1,5 @@
 // Tables with a row for each label: counts, replaces and ranks labels, a word at a time (stretches.h). Each
-// thread counts in a table of its own; fewer take part where tables would outgrow the labels. Items that are
-// numbered each on its own get numbers that no two share (combine_labels). Labels without a row are
+// thread has its own table; fewer take part where tables would outgrow the labels. Labels without a row are
 // background.
 #pragma once
 
@@ -11,7 +10,7 @@
 
 namespace conncomp {
 
-// Numbers items' components uniquely: label k of item n becomes n * rows + k, what has no row the background.
+// Numbers items' components uniquely: label k of item n becomes n * rows + k, others the background.
 template <class Label, class Combined>
 void combine_labels(
     const Label* labels, int64_t count, int64_t length, Label background, int64_t rows, Combined* combined) {
@@ -161,8 +160,8 @@ inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int6
 // by all threads: sums over labels and parts say where a part's elements go.
 //     labels of a part, and of the next      1 1 2    2 1 1
 //     elements go to                         0 1 4    5 2 3
-// Memory: two tables a thread, so that fewer threads take part where these would outgrow the labels. What
-// there is no room for, as labels changed after they were counted (contract 5), is left out.
+// Memory: two tables a thread; fewer threads take part where these would outgrow the labels. Without room, as
+// labels changed after the count (contract 5), elements are left out.
 class MemberLists {
  public:
   MemberLists(const LabelArray& labels, int64_t rows, int64_t* begin)
@@ -234,7 +233,7 @@ class MemberLists {
   int64_t count_;
 };
 
-// Numbers the labels that occur, ascending: a bit per possible label, and how many are set before each word.
+// Numbers the labels that occur, ascending, by a bit each and ranks of words.
 class LabelRanks {
  public:
   // Of the labels below `rows`. Labels that change meanwhile may have no number.

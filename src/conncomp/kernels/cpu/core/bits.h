@@ -61,7 +61,7 @@ inline uint64_t pack(const uint8_t* flags) {
 // predicate on narrow integers should narrow its result, or it is vectorised as int.
 [[gnu::always_inline, gnu::flatten]] inline uint64_t mask_where(int count, auto&& predicate) {
 #ifdef __AVX512BW__
-  // The compiler takes the widest registers only in a loop that fills them.
+  // Compilers take the widest registers only in loops that fill them.
   if (count == kWord) {
     uint8_t flags[kWord];
     for (int p = 0; p < kWord; ++p) flags[p] = predicate(p);

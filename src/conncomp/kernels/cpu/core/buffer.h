@@ -1,6 +1,6 @@
 // An array that is not initialised: the threads that fill pages touch them first, and large arrays ask for
-// huge pages. The system clears pages, which took half of the time of labelling 4096 x 4096 elements; so up
-// to kKept bytes are kept for the next array. The system may take these pages back at any time (MADV_FREE).
+// huge pages. Clearing pages took half of the time of labelling 4096 x 4096 elements; so up to kKept bytes
+// are kept for the next array, which the system may take back at any time (MADV_FREE).
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ template <class Key = std::identity> auto extremes(const auto* items, int64_t co
 
 constexpr int kBytes = 256;
 
-// Adds to counts[b] how often b occurs. Four tables, as an entry just written cannot be read at once.
+// Adds to counts[b] how often b occurs. Four tables, as entries just written are read late.
 inline void count_bytes(const uint8_t* values, int64_t count, int64_t* counts) {
   constexpr int kTables = 4;
   int64_t tables[kTables][kBytes] = {};

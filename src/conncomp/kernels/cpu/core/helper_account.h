@@ -1,9 +1,8 @@
-// What helpers of parallel loops have gained and cost of late. On a busy machine a helper, or the caller for
-// its sake, may be put aside in the middle of a piece for some milliseconds. So each loop enters the time
-// that helpers spared the caller, less that in which the caller did not compute, up to a slice. Once the
-// account is overdrawn, no helper is asked for so long that what was lost is a small part of it; a loop that
-// works alone asks again when it has become long. Cost: two calls of the system for each loop, as a clock
-// cannot tell a caller put aside from a large piece.
+// What helpers of parallel loops have gained and cost of late. A busy machine may put aside a helper, or the
+// caller for its sake, for milliseconds within a piece. So each loop enters the time that helpers spared the
+// caller, less that in which the caller did not compute, up to a slice. While the account is overdrawn, no
+// helper is asked, for long enough to make the loss small; a loop alone asks again once it is long. Cost: two
+// calls of the system for each loop, as a clock cannot tell a caller put aside from a large piece.
 #pragma once
 
 #include <algorithm>

@@ -17,7 +17,7 @@ struct Interrupted : std::exception {
 
 class WatchedCall;
 
-// What a thread works for. Initial-exec, as memory for others is allocated at first use, and may lack.
+// What a thread works for. Initial-exec: others are allocated at first use, and may lack memory.
 struct Watch {
   WatchedCall* call;  // or nullptr
   bool caller;        // whether this thread made the call

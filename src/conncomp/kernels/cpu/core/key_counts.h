@@ -85,7 +85,7 @@ class KeyCounts {
   Buffer<KeyCount> slots_ = Buffer<KeyCount>::zeros(slots());
 };
 
-// Counts on their way into a table, in slots of the first-level cache; another's slot sends its count on.
+// Counts on their way into a table, in slots of the first-level cache; a taken slot sends its count on.
 class RecentCounts {
  public:
   explicit RecentCounts(KeyCounts& counts) : counts_(counts) {}

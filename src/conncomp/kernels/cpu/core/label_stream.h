@@ -1,6 +1,6 @@
-// Labels that go to memory past the caches, a line at a time. A store into a cache first reads the line and
-// evicts others. Labels too many to stay are better written straight to memory, where each line must come
-// whole by one store; so registers are shifted to these.
+// Labels that go to memory past the caches, a line at a time. A store into a cache reads the line and evicts
+// others. Labels too many to stay go straight to memory, each line whole by one store; so registers are
+// shifted to lines.
 //     lines        |               |               |
 //     registers       . . . . . . . . . . . . . . . .
 //                     head             tail           parts of lines that are others', too

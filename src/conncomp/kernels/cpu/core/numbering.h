@@ -79,7 +79,7 @@ template <class Index> struct Unlabelled {
 };
 
 // Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part goes in ascending
-// order, and an entry takes the label of what it is under, or, if that is another thread's goes under its
+// order; an entry takes the label of what it is under, or, if that is another thread's, goes under its
 // parent.
 template <class Index> void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;
@@ -138,12 +138,12 @@ template <class Index> [[gnu::noinline]] int64_t label_forest(Index* parent, int
 }
 
 // For every i in [0, items) with 0 <= key(i) < keys: puts value(i) into group key(i) of `values`, where group
-// k lies at begin[k] ... begin[k + 1]. Keys are read twice, in ascending order, and may differ then if the
-// caller changes them (contract 5): values for which there is no room are left out.
+// k lies at begin[k] ... begin[k + 1]. Keys are read twice, in order, and may differ then (contract 5):
+// values without room are left out.
 template <class Out>
 void group_by_key(
     int64_t items, int64_t keys, auto&& key, auto&& value, int64_t* begin, Out* values, int64_t room) {
-  // Counting two places ahead leaves begin[k + 1] at the start of group k, from where it runs to its end.
+  // Counting two places ahead leaves begin[k + 1] at the start of group k; it runs to its end.
   for_each_in(0, keys + 1, [&](int64_t k) { begin[k] = 0; });
   for_each_in(0, items, [&](int64_t i) {
     if (const int64_t k = key(i); k >= 0 && k <= keys - 2) ++begin[k + 2];

@@ -37,7 +37,7 @@ int64_t work_alone(int64_t count, FunctionRef<void(int64_t)> body) {
 }
 
 // Pieces of a loop, in shares: a thread takes those of its share, then those left of others. Up to 32
-// counters have cache lines of their own, as whoever has finished looks at all of them.
+// counters have a cache line each, as finished threads look at all.
 class Shares {
  public:
   Shares(int64_t begin, int64_t end, int shares)

@@ -30,7 +30,7 @@ void join_process(Process& other);
 
 inline int num_threads() { return process().wanted_threads.load(std::memory_order_relaxed); }
 
-// Whether a loop should have parts for several threads: helpers gained of late, or it is so long as to ask.
+// Whether a loop should have several parts: helpers gained of late, or it is long.
 bool helpers_wanted(int64_t elements);
 
 // Elements worth a thread's while; tests make them so few that small inputs come in many parts.
@@ -43,14 +43,14 @@ constexpr int64_t kGrain = 1 << 16;
 // Elements of a loop of some milliseconds.
 constexpr int64_t kLongLoop = 64 * kGrain;
 
-// How threads take pieces. With kShares each starts on a share of its own, the same in every loop of so many,
-// so that its cache has it. With kQueue all take from one queue, so that no two run in step.
+// How threads take pieces. With kShares each starts on its own share, the same in every such loop, for its
+// cache. With kQueue all take from one queue, so that no two run in step.
 enum class Dealing { kShares, kQueue };
 
-// Calls body(i), worth a call, for each i in [0, count), in any order; rethrows the first exception.
+// Calls body(i) for each i in [0, count), in any order; rethrows the first exception.
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body, Dealing dealing = Dealing::kShares);
 
-// Splits [0, count) into parts of at least `grain`, many of them tapered, so that the last wait is brief.
+// Splits [0, count) into parts of at least `grain`, many tapered, for a brief last wait.
 struct Parts {
   int64_t count, parts, unit = 1, shares;
   bool tapered;
@@ -79,8 +79,8 @@ struct Parts {
   }
 };
 
-// Touches the pages of `count` entries in order, by all threads, with polls: the system clears up to 2 MB at
-// a first write, and scattered writes might meet hundreds of these between two polls.
+// Touches the pages of `count` entries in order, by all threads, with polls: a first write clears up to 2 MB,
+// and scattered writes might do so hundreds of times between polls.
 template <class T> void take_pages(T* data, int64_t count) {
   constexpr int64_t kPage = 1 << 12, kPagesWorthAThread = 1 << 9;
   auto* const bytes = reinterpret_cast<volatile char*>(data);

@@ -1,11 +1,11 @@
-// Runs of rows as the vertices of a forest: what those of arrays (grid/run_links.h) and of lattices
-// (models/forest.h) share. A run is a maximal stretch of linked elements of a row. Runs are numbered in
-// the order of rows and words; for a word one knows where runs start, and how many start before it:
+// Runs of rows as the vertices of a forest, for arrays (grid/run_links.h) and lattices (models/forest.h). A
+// run is a maximal stretch of linked elements of a row. Runs are numbered by rows and words; a word knows
+// where runs start, and how many start before it:
 //     start, word by word    1 . . 1 . 1 | . . 1 . . . | 1 1 . . . .
 //     before                 0             3             4
 //     run                    0     1   2       3         4 5
-// A run that touches a row before it for the first time has no parent yet: it gets that of the run that it
-// touches, without a search. FirstContacts finds these contacts.
+// A run's first contact with a row before gives it the parent of the run there, without a search:
+// FirstContacts.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// The threads that help with parallel loops. Why not OpenMP: its loops wait, spinning, for every thread, on a
-// busy machine for one that is not running. (1024 x 1024 elements with two threads, beside two busy processes
-// on two cores, took GNU OpenMP 40 ms and this pool 2.1 ms.) Its threads do not survive a fork, and a child
-// that uses them hangs. Here the caller works too, and waits only for helpers that have begun; if the pool is
-// busy or helpers have cost more than they gained (HelperAccount), it works alone.
+// The threads that help with parallel loops. Why not OpenMP: its loops spin for every thread, on a busy
+// machine for one that does not run. (1024 x 1024 elements with two threads, beside two busy processes on two
+// cores, took GNU OpenMP 40 ms and this pool 2.1 ms.) Its threads die in a fork, and a child that uses them
+// hangs. Here the caller works too, and waits only for helpers that have begun; if the pool is busy or the
+// HelperAccount overdrawn, it works alone.
 #pragma once
 
 #include <cxxabi.h>
@@ -29,7 +29,7 @@ namespace conncomp {
 
 class ThreadPool {
  public:
-  // The one pool, new in a forked child; never destroyed, as its threads wait until the process ends.
+  // The one pool, new in a forked child; never destroyed, as its threads wait.
   static ThreadPool& get() {
     ThreadPool* pool = process().pool.load(std::memory_order_acquire);
     return pool ? *pool : first();
@@ -82,7 +82,7 @@ class ThreadPool {
     return *pool;
   }
 
-  // A helper gets the memory for what it may throw now: at its first throw the process would end without.
+  // A helper gets memory for exceptions now: without, its first throw would end the process.
   static bool ready_to_throw() {
     constexpr size_t kPlenty = 1 << 16;
     void* volatile probe = std::malloc(kPlenty);  // volatile: else compilers take it for granted

@@ -1,7 +1,7 @@
 // The nodes and edges of the first graph of GraphML as its text arrives; data, ports, nested graphs are
-// ignored. The caller has found by a parser of XML, or by plain_xml.h, that the text so far is well-formed
-// UTF-8 without a DOCTYPE; other text gives wrong nodes or an error, nothing worse. A tag that the chunk's
-// end cuts is left unused: tags have fewer than kLongestTag bytes. Nodes and edges with the form of the one
+// ignored. The caller has checked, by a parser or plain_xml.h, that the text so far is well-formed UTF-8
+// without a DOCTYPE; else nodes are wrong, or an error follows, nothing worse. A tag that the chunk's end
+// cuts is left unused: tags have fewer than kLongestTag bytes. Nodes and edges with the form of the one
 // before (plain_xml.h) are read at once. Source: the GraphML primer (Brandes et al.).
 //   <graphml> <graph edgedefault="directed"> <node id="a"/> <edge source="a" target="b"/> </graph> </graphml>
 //   depth 0   1                              2              2

@@ -1,9 +1,8 @@
-// Arcs between vertices with names or numbers, a row each, as they arrive: CSV. Two columns of each row are
-// names. Fields are those of RFC 4180: quoted ones may hold separators, ends of lines, and doubled quotes;
-// blanks belong to names. Lines end with LF, CR or both; empty ones are no rows. A row that the chunk's end
-// may cut is left unused: rows have fewer than kLongestRow bytes. Names that may be vertex numbers are
-// written as such up to the first row with another name; reading stops there, and the caller lets `rename`
-// number all earlier names before it goes on.
+// Arcs from CSV, a row each, as they arrive: two columns are names or numbers of vertices. Fields are those
+// of RFC 4180: quoted ones may hold separators, line ends, and doubled quotes; blanks belong to names. Lines
+// end with LF, CR or both; empty ones are no rows. A row that the chunk's end may cut is left unused: rows
+// have fewer than kLongestRow bytes. Names that may be vertex numbers are written as such up to the first
+// other name; there reading stops, and the caller lets `rename` number all earlier names.
 #pragma once
 
 #include "cpu/files/graph_text.h"

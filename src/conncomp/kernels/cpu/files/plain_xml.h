@@ -1,10 +1,10 @@
-// Pieces of XML that a short scan shows to be well-formed by themselves: whole elements, of ASCII, without
-// references, sections, comments and instructions, and not deep. What is around is well-formed with the piece
-// if and only if it is with an empty element in its place; so a parser of XML need not see it. Elements are
-// scanned with a stack of open names; one with the same bytes as the one before around values and texts
-// (PlainForm) needs no scan. All else is left to the parser, so is "]", even in values: a section may have
-// begun before, and "]]>" would end it. Cost: one pass, and up to kDeepest more where elements do not end.
-// Source: XML 1.0, productions 1, 3 to 5, 10, 14, 25, 39 to 44.
+// Pieces of XML that a short scan shows to be well-formed: whole ASCII elements without references, sections,
+// comments and instructions, not deep. The rest is well-formed with the piece if and only if it is with an
+// empty element in its place; so a parser need not see it. Elements are scanned with a stack of open names;
+// one with the same bytes as the one before around values and texts (PlainForm) needs no scan. All else is
+// left to the parser, so is "]", even in values: a section may have begun before, and "]]>" would end it.
+// Cost: one pass, and up to kDeepest more where elements do not end. Source: XML 1.0, productions 1, 3 to 5,
+// 10, 14, 25, 39 to 44.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ inline const char* end_of_plain(const char* at, const char* end) {
   return at;
 }
 
-// How often a byte comes: sixteen at a time, with counts added up before they overflow a byte.
+// How often a byte comes: sixteen at a time, summed before counts overflow a byte.
 inline int64_t count_of(char wanted, const char* at, const char* end) {
   constexpr int64_t kBytes = 16, kMost = 255;
   __extension__ typedef uint8_t Vector __attribute__((vector_size(kBytes)));

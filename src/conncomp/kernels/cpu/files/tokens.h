@@ -1,6 +1,6 @@
-// Splits text into numbers, other words and ends of lines, in one pass over each chunk. The caller puts a
-// word that touches the chunk's end in front of the next; all else that a border can cut (a line, its end of
-// two bytes, a comment, skipped columns) is a flag. Lines end with LF, CR or both.
+// Splits text into numbers, other words and ends of lines, in one pass over each chunk. The caller moves a
+// word at the chunk's end to the next chunk; all else that a border can cut (a line, its end of two bytes, a
+// comment, skipped columns) is a flag. Lines end with LF, CR or both.
 #pragma once
 
 #include <charconv>

@@ -1,5 +1,5 @@
-// Names of vertices, numbered as they first come. They wait for as many as interning takes at once, or for
-// `flush`, before their bytes go. Each is checked once: UTF-8, no control characters, not too long.
+// Names of vertices, numbered as they first come. They wait for a block to intern, or for `flush`, before
+// their bytes go. Each is checked once: UTF-8, no control characters, not too long.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace conncomp {
 
-// The code point at `at`, which moves behind it; -1 and no move where UTF-8 is not valid.
+// The code point at `at`, which moves behind it; -1 and no move at invalid UTF-8.
 inline int32_t next_code_point(const char*& at, const char* end) {
   const auto byte = [&](int k) { return uint8_t(at[k]); };
   const uint8_t lead = byte(0);
@@ -99,7 +99,7 @@ class VertexNames {
     int64_t* number;
   };
 
-  // Whether a name may be meant as a number, but has blanks, a sign, leading zeros or a fraction of zeros.
+  // Whether a name looks like a number with blanks, a sign, leading zeros or a fraction of zeros.
   static bool is_odd_number(std::string_view name) {
     constexpr const char* kDigits = "0123456789";
     if (name.find_first_not_of(kDigits) == name.npos) return name.front() == '0';

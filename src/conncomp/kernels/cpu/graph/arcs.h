@@ -1,11 +1,10 @@
-// Connected components of a list of arcs, in any order and direction: every arc unites its ends. If there are
-// many, some first put trees under others by plain stores, many at a time so that they wait for memory
-// together; then most vertices are in one tree, which a bit a vertex tells. Where ends are near, as in grids,
-// every arc first puts its larger end under its smaller one: if only one vertex has no smaller neighbour, all
-// are one tree. Lists mostly hold both directions of an edge, in the second half or one after the other: an
-// arc whose opposite stands there is left out. Threads take blocks from one queue: with a share each, they
-// would pass over the same vertices in step, and wait for each other's parents. Cost: each arc read once or
-// twice, two random accesses. Source: as afforest.h.
+// Connected components of a list of arcs, in any order and direction: every arc unites its ends. Of many,
+// some first put trees under others by plain stores, which wait for memory together; then most vertices are
+// in one tree, told by a bit each. Where ends are near, as in grids, every arc first puts its larger end
+// under its smaller one: if only one vertex has no smaller neighbour, all are one tree. Lists mostly hold
+// both directions of an edge, in the second half or one after the other: an arc whose opposite stands there
+// is left out. Threads take blocks from one queue: shares would pass over the same vertices in step, and wait
+// for each other's parents. Cost: each arc read once or twice, two random accesses. Source: as afforest.h.
 #pragma once
 
 #include "cpu/core/extremes.h"
@@ -132,7 +131,7 @@ template <class Vertex, class Index> class ForestOfArcs {
     for_each_arc(block, [&, parent = parent_](Index v, Index u) {
       const Index a = Concurrent::load(parent + v), b = Concurrent::load(parent + u);
       high[links] = a < b ? b : a, low[links] = a < b ? a : b;
-      // The line of a root that both are under is left to all who read it.
+      // A common root's line is left to all who read it.
       __builtin_prefetch(a == b ? &high[links] : parent + high[links], 1);
       links += a != b;
     });

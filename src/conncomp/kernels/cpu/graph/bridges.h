@@ -1,8 +1,8 @@
 // Bridges of an undirected graph by one depth-first search. parents[v] is the vertex from which v was
 // entered, or -1; cut[v] the number of vertices on the smaller side of that link if it is a bridge, else 0.
-// Vertices are ranked as they are entered, and keep the lowest rank that their links, and those of vertices
-// entered from them, lead to: a bridge if that is their own. Cost: one thread; each arc read once; 20 bytes a
-// vertex. Source: Tarjan 1974, "A note on finding the bridges of a graph".
+// Vertices are ranked as they are entered, and keep the lowest rank that their links, and those of their
+// descendants, lead to: a bridge if it is their own. Cost: one thread; each arc read once; 20 bytes a vertex.
+// Source: Tarjan 1974, "A note on finding the bridges of a graph".
 #pragma once
 
 #include "cpu/core/buffer.h"

@@ -1,11 +1,10 @@
-// The giant component of a graph of many arcs that lead far, by bits: marks vertices connected with a hub,
-// and says whether few others are left to unite. A search from the hub marks a third of the vertices from
-// few, long rows. Then a sweep asks each vertex that is not marked whether one of its targets is, in the
-// order of memory, by all threads; marks count at once for the thread, and for others that begin with a piece
-// later. Given up where the hub's component is small, or the first vertices asked are mostly not marked; not
-// tried where most arcs lead near. Cost: an arc or two a vertex; a bit a vertex and thread; where given up,
-// up to a tenth of the arcs. Source: Beamer, Asanović and Patterson 2012, "Direction-optimizing breadth-first
-// search"; Slota, Rajamanickam and Madduri 2014 (both_ways.h).
+// The giant component of a graph of many far arcs, by bits: marks vertices connected with a hub, and says
+// whether few others are left. A search from the hub marks a third of the vertices from few, long rows. Then
+// a sweep by all threads, in the order of memory, asks unmarked vertices whether a target is marked; marks
+// count at once for the thread, and for others' later pieces. Given up where the hub's component is small, or
+// the first vertices asked are mostly not marked; not tried where most arcs lead near. Cost: an arc or two a
+// vertex; a bit a vertex and thread; where given up, up to a tenth of the arcs. Source: Beamer et al. 2012;
+// Slota et al. 2014.
 #pragma once
 
 #include "cpu/graph/trees.h"
@@ -206,9 +205,9 @@ template <class Pointer, class Vertex> class Giant {
   bool is_whole_ = false;  // whether the search has found a whole component
 };
 
-// Labels around a giant component that bits tell. One member stands for all, so that only the others have
-// parents; roots are bits, so that ranks of bits give labels without a pass over all vertices. Every arc that
-// leaves the members must be listed from its other end, too.
+// Labels around a giant component that bits tell. One member stands for all; only others have parents. Roots
+// are bits, whose ranks give labels without a pass over all vertices. Every arc that leaves the members must
+// be listed from its other end, too.
 template <class Index> class AroundGiant {
  public:
   // There is at least one member.

@@ -1,10 +1,9 @@
-// Components of a graph that grows: batches of edges unite trees of a forest (unite_edges); whether vertices
-// are connected, roots and labels can be had at any time, also while other threads unite. What costs is the
-// way to memory, so the parents of ends are prefetched long before, and their parents a while later (without
-// that, batches of 2 million edges among 10 million vertices took 2.1 times as long). Every union hooks one
-// root, so unions are counted there. Edges are checked where read, as they may change. Cost: about two random
-// accesses an edge; labels a pass over the vertices. Source: Jaiganesh and Burtscher 2018; batches as in
-// Dhulipala, Hong and Shun 2020, "ConnectIt".
+// Components of a graph that grows: batches of edges unite trees of a forest (unite_edges), which tells of
+// connections, roots and labels at any time, even while others unite. Memory is what costs, so parents of
+// ends are prefetched long before, and theirs a while later (without that, batches of 2 million edges among
+// 10 million vertices took 2.1 times as long). Every union hooks one root, so unions are counted there. Edges
+// are checked where read, as they may change. Cost: about two random accesses an edge; labels a pass over the
+// vertices. Source: batches as in Dhulipala et al. 2020, "ConnectIt".
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +15,7 @@ namespace conncomp {
 // Vertices between those whose parents are prefetched, those whose parents' parents are, and the one at work.
 constexpr int64_t kVerticesAhead = 32;
 
-// Counts unions, and subtracts them from the components when it ends, also by an exception.
+// Counts unions, and at its end, even by an exception, subtracts them from the components.
 class UnionCount {
  public:
   explicit UnionCount(int64_t* components) : components_(components) {}
@@ -98,9 +97,9 @@ void list_roots(const Vertex* wanted, int64_t count, int64_t vertices, Index* pa
   });
 }
 
-// Points entries of a copy that were roots to their roots now, until all are roots still: then two vertices
-// that were connected lead to one root. Without it, with 5 and 7 connected, 5 -> 5 is copied, another thread
-// hooks 5 under 2, and 7 -> 2 is copied: the copy tells that they are not.
+// Points entries of a copy that were roots to their present roots, until none changes: then connected
+// vertices lead to one root. Without it, of 5 and 7 connected, 5 -> 5 is copied, another thread hooks 5 under
+// 2, and 7 -> 2 is copied: the copy separates them.
 template <class Index, class Label> void follow_unions(Index* parent, int64_t vertices, Label* copy) {
   const Parts parts(vertices, kGrain);
   const auto ceased = [=](int64_t v) {

@@ -1,5 +1,5 @@
-// Strong components of a graph whose order of vertices has cuts: places over which arcs lead one way only. No
-// component lies on both sides, so the pieces between cuts are settled one by one, shares of them by threads.
+// Strong components of a graph whose order of vertices has cuts, which arcs cross one way only. No component
+// lies on both sides, so pieces between cuts are settled one by one, shares of them by threads.
 //      0 -> 1 -> 2 <-> 3 -> 4      arcs back lead from 3 to 2 only: pieces are 0 | 1 | 2 3 | 4
 // One sweep against the direction in which arcs may pass keeps the lowest vertex that an arc from there on
 // leads to; before a vertex not above that is a cut. Pieces of one vertex are components, those of two if the

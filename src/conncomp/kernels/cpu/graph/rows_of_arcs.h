@@ -1,7 +1,7 @@
 // Compressed sparse rows of a list of arcs, by all threads: a counting sort for each range of vertices whose
-// rows fit into a cache. Where neighbouring arcs have near sources, as in most lists, each range notes the
-// blocks that have its sources; elsewhere each thread first moves the arcs of its part to their ranges. Cost:
-// each arc read twice, moved at most once (4 bytes and a target each), and written once, in streams.
+// rows fit into a cache. Where neighbouring arcs have near sources, as mostly, each range notes the blocks
+// with its sources; else each thread first moves the arcs of its part to their ranges. Cost: each arc read
+// twice, moved at most once (4 bytes and a target each), and written once, in streams.
 #pragma once
 
 #include "core/key_hash.h"
@@ -171,7 +171,7 @@ template <class Vertex> class RowsOfArcs {
     for (int64_t range = 0; range < ranges_; ++range) counts[range * parts_.parts + part] = of_range[range];
   }
 
-  // Moves the arcs of a part to their ranges; sources that changed are left out where there is no room.
+  // Moves a part's arcs to their ranges; sources that changed are left out without room.
   void move(int64_t part, const int64_t* begin, Moved* moved) const {
     std::vector<std::pair<int64_t, int64_t>> room(ranges_);
     for (int64_t range = 0; range < ranges_; ++range) {
@@ -207,8 +207,8 @@ template <class Vertex> class RowsOfArcs {
 };
 
 // Whether every arc is listed from both ends, equally often: a pass adds a 64-bit hash of (u, v) for every
-// arc u -> v with u < v and subtracts it for v -> u: zero if so, otherwise with a chance of 2^-64. The caller
-// draws the key, so that no file can fake it. A sort would take several times as long as the components.
+// arc u -> v with u < v and subtracts it for v -> u: zero if so, otherwise with a chance of 2^-64. The key is
+// drawn, so that no file can fake it. A sort would take several times as long as the components.
 bool is_mirrored(const auto rows, uint64_t key) {
   return sum_over(rows.vertices, [=](int64_t u) {
     uint64_t sum = 0;

@@ -37,7 +37,7 @@ template <class Index> Index parent_of(const Index* parent, auto u, int64_t boun
   return Concurrent::load(parent + (is_vertex(u, bound) ? int64_t(u) : v));
 }
 
-// Calls body(begin, end, piece_of_row) for pieces of about as many arcs, at most as `visited` are worth.
+// Calls body(begin, end, piece_of_row) for pieces of about as many arcs, worth `visited` at most.
 void for_each_piece(const auto rows, int64_t visited, auto body) {
   Parts parts(rows.arcs, kGrain / kVertexWork);
   parts.at_most(Parts(visited, kGrain / kVertexWork).parts);

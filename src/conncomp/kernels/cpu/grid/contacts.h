@@ -61,7 +61,7 @@ void with_block(int64_t row_words, int64_t begin, int64_t end, auto&& body) {
   body(begin, end - begin);
 }
 
-// A block of words of a mask; bit p of left(k) is that of element p - 1, of right(k) that of p + 1.
+// Words of a mask; bit p of left(k) is that of element p - 1, of right(k) that of p + 1.
 struct BlockMask {
   uint64_t block[kBlockWords + 2];
 

@@ -1,6 +1,6 @@
-// Numbers components in the order of their first runs, bundles being rows, or two rows alone in a layer.
-// The root of a component is its first run, by bundle and column. In a bundle of two rows another run may
-// have its first element, as the upper row comes first:
+// Numbers components in the order of their first runs, bundles being rows, or two rows alone in a layer. The
+// root of a component is its first run, by bundle and column. In a bundle of two rows another run may have
+// its first element:
 //     upper  . . . 1 . 1      a row below connects the left two of the three runs: the left one is the root,
 //     but the lower  1 . . . . 1      second one has the first element
 // So each component is marked at its run in this bundle that has its first element, and the marks of runs
@@ -179,10 +179,10 @@ template <class Index> class FirstRuns {
   Index components_ = 0;
 };
 
-// Numbers components where elements without bonds, which are in no run, are components, too: the most of a
-// lattice with few bonds. They get no entries in the forest; bits say that they are alone, and where
-// components begin: lone elements, and the starts of first runs. How many begin before gives the number.
-// Where components are called by their first elements, all bits count.
+// Numbers components where elements without bonds, in no run, are components, too: most of a lattice with few
+// bonds. They have no entries in the forest; bits say that they are alone, and where components begin: lone
+// elements, and starts of first runs. How many begin before is the number. Where components are called by
+// their first elements, all bits count.
 //     bonds        0-0   0 0-0-0 0       begins    1 . 1 1 . . 1
 //                                        numbers   1   2 3     4
 template <class Index> class LoneElements {

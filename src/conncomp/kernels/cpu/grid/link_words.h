@@ -1,4 +1,4 @@
-// What an array and its rule say of 64 elements, by an indirect call, so that kernels are compiled once.
+// A rule for 64 elements, by an indirect call, so that kernels are compiled once.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct CommonValue {
   bool known = false;
 };
 
-// Whether comparisons of many elements are masks at once, so that leaving one out is not worth a branch.
+// Whether comparisons give masks at once, so that leaving one out is not worth a branch.
 #ifdef __AVX512BW__
 constexpr bool kMasksAtOnce = true;
 #else

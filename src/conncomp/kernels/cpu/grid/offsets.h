@@ -18,11 +18,11 @@ struct Axis {
 using Step = std::vector<int8_t>;  // -1, 0 or 1 along each axis
 
 struct Grid {
-  // None is of length 1, but for the last one if no item has a longer axis.
+  // None has length 1, but the last one if no item has a longer axis.
   std::vector<Axis> axes;
   // The first axes hold arrays, the items, independent of each other. In the order of indices.
   int batch_axes;
-  // The steps to neighbours: of each opposite pair that whose first move is backward. In lexical order.
+  // The steps to neighbours whose first move is backward, in lexical order.
   std::vector<Step> backward;
 
   // Whether neighbours are all that corners, edges and faces touch.

@@ -1,7 +1,7 @@
-// An array as rows along one of its axes, and as bundles of rows. Where elements may touch across corners
-// along every axis and all foreground is of one value, foreground in one column of 2 x 2 x ... rows touches
-// what is in the next. Such a bundle is one row, the OR of its members, with a quarter of the runs in 2-D
-// noise and a sixtieth in 3-D (Grana, Borghesani and Cucchiara 2010, stretched).
+// An array as rows along one of its axes, and as bundles of rows. Where corners touch along every axis and
+// all foreground is of one value, foreground in one column of 2 x 2 x ... rows touches what is in the next.
+// Such a bundle is one row, the OR of its members, with a quarter of the runs in 2-D noise, a sixtieth in 3-D
+// (Grana et al. 2010, stretched).
 #pragma once
 
 #include "cpu/core/bits.h"

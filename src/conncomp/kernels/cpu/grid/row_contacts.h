@@ -1,10 +1,10 @@
-// Contacts of rows where links are transitive and every row around has elements straight ahead as neighbours,
-// as among faces, edges or corners; and of rows that are linked by bonds, which are across faces. Elements
-// linked straight ahead are a bit each. By these a link is superfluous where
+// Contacts of rows where links are transitive and every row around has neighbours straight ahead, as among
+// faces, edges or corners; and of rows linked by bonds, across faces. By the bits of elements linked straight
+// ahead a link is superfluous where
 //  - there is a detour by other rows (RowsAround);
 //  - both runs go on from the place before, which is linked, too (Contacts);
 //  - it leads across, and one of the two runs goes on.
-// Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
+// Source: ours; that all others may be left out for one neighbour is of Wu et al. 2009.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace conncomp {
 //     z - 1    d h e      a, d and e by h, if rows are neighbours across edges; else h by a and d
 //     z        a g
 // Where links are not transitive, only the latter holds, if a is linked to g, and d to a and to h. These
-// links are those of rows before g, and links with a row are only left out for those of rows before it in one
-// order of rows around; so by induction others make up for them. Rows that lead to most others come first.
+// links are of rows before g, and links with a row are only left out for those of earlier rows in one order
+// of rows around; so by induction others make up for them. Rows that lead to most others come first.
 
 // A row at an offset. A detour leads there by one of two rows, or by both.
 struct RowAround {

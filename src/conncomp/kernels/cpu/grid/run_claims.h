@@ -1,7 +1,7 @@
-// Lets every root claim the smallest index of its component, a bit each, whose rank is its number. Claims are
-// kept complemented, so that the sign tells a root's, and the smallest index is the largest claim. Where
-// bundles are in the order of indices, a root is the first run of its component, so most need not claim.
-// Memory: one bit an element, and an index for 64.
+// Lets every root claim the smallest index of its component, a bit whose rank is its number. Claims are
+// complemented: the sign tells a root's, and the smallest index is the largest claim. Where bundles are in
+// the order of indices, a root is the first run of its component, so most need not claim. Memory: one bit an
+// element, and an index for 64.
 #pragma once
 
 #include "cpu/grid/run_marks.h"

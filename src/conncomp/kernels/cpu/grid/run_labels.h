@@ -1,6 +1,6 @@
 // The labels of an array's elements, from those of its runs, written word by word. Where labels of rows side
-// by side follow each other in memory, as in a transposed array, a strip of such rows is written at once: a
-// word of each becomes a tile, which goes to memory column by column, as one or two cache lines.
+// by side are neighbours in memory, as in a transposed array, a strip of rows is written at once: a word of
+// each becomes a tile, written column by column, as one or two cache lines.
 //     rows of the image         labels in memory
 //     0   a b c d ...           a A ...     <- column 0 of the tile
 //     1   A B C D ...           b B ...     <- column 1
@@ -12,7 +12,7 @@
 
 namespace conncomp {
 
-// The labels of runs, complemented: of each that of the entry which its parents lead to, mostly one step.
+// The complemented labels of runs, from entries to which parents lead, mostly one step.
 template <class Index> struct NumberedRuns {
   Index* parent;
 

@@ -1,7 +1,7 @@
-// Unites the runs that touch (contacts.h): parts of the array each on its own, then, with compare-and-swap,
-// what crosses parts. In a part bundles follow each other, so a run without a parent is in no tree but its
-// own, and gets the parent of the first run that it touches, without a search. Where runs of a word touch one
-// to one, as those of upright patterns do, parents are copied at once.
+// Unites the runs that touch (contacts.h): within parts of the array, then, with compare-and-swap, across
+// them. In a part bundles follow each other, so a run without a parent is a tree alone, and gets the parent
+// of the first run that it touches, without a search. Where runs of a word touch one to one, as those of
+// upright patterns do, parents are copied at once.
 #pragma once
 
 #include "cpu/grid/contacts.h"
@@ -9,8 +9,8 @@
 
 namespace conncomp {
 
-// The runs that touch in words of two bundles: one by one or, with AVX-512, eight at a time, as masks of the
-// bits up to each place, in which starts are counted. Pairs are kept, as a mispredicted loop end costs three.
+// The runs that touch in words of two bundles: one by one or, with AVX-512, eight at a time, by masks of the
+// bits up to each place, where starts are counted. Pairs are kept, as a mispredicted loop end costs three.
 template <class Index> struct WordPair {
   RunWord<Index> g, h;
 };

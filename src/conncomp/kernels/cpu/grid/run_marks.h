@@ -206,7 +206,7 @@ template <class Index> class RunPlaces {
           _mm512_add_epi64(_mm512_popcnt_epi64(below_first), _mm512_set1_epi64(word_ * kWord));
       store_eight(_mm512_add_epi64(origin, column), indices + k);
     }
-    // The last run may go on in the next word, which may have an element in a row before.
+    // The last run may go on in the next word, with an element in a row before.
     const int last = kWord - 1 - std::countl_zero(starts);
     if (count && !(~continued_ & ~up_to(last))) indices[count - 1] = Index(smallest_index(last));
   }

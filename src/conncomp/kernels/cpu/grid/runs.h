@@ -4,8 +4,7 @@
 // (run_links.h). 3. Components are numbered, mostly in the order of the runs where they begin
 // (number_components). 4. Every label is written once (run_labels.h). Cost: the input is read once where all
 // foreground is of one value, else a few times. Memory: an index a run, half a byte an element. Source: ours,
-// from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and the
-// union-find of Jaiganesh and Burtscher 2018.
+// from runs (He et al. 2008), 2 x 2 blocks (Grana et al. 2010) and union_find.h.
 #pragma once
 
 #include "cpu/core/radix_sort.h"
@@ -19,9 +18,9 @@
 
 namespace conncomp {
 
-// Numbers the components by smallest indices, or calls them by these: the complemented label is left in the
-// entry of one run, to which the parents of the others lead. The first bundle tells the smallest index, if
-// bundles are in order and rows, or two rows alone in their layer; otherwise runs claim indices.
+// Numbers the components by smallest indices, or calls them by these: the complemented label stays in the
+// entry of one run, to which parents lead. The first bundle tells the smallest index, if bundles are in order
+// and rows, or two rows alone in their layer; otherwise runs claim indices.
 template <class Index> void number_components(Runs<Index>& runs, const Numbering& numbering) {
   if (runs.masks.lone_apart)
     LoneElements<Index>(runs).number(numbering);
@@ -88,7 +87,7 @@ void label_runs(const void* data, const LinkWords& links, const Grid& grid, Nami
   label_masks(*array.masks, *array.finder, naming, labels, counts);
 }
 
-// The runs of an array as a part of a larger one: steps 1 to 3 above; a table gives labels at last.
+// The runs of a part of an array: steps 1 to 3 above; a table gives labels at last.
 
 class KeptRuns {
   using Index = int32_t;
@@ -240,7 +239,7 @@ class PlacedRuns {
   const KeptRuns::Writer writer_;
 };
 
-// Writes labels of parts in about the order of memory, still in a cache for the part beside.
+// Writes parts about in the order of memory, for the part beside still in a cache.
 inline void write_together(const std::vector<std::unique_ptr<const PlacedRuns>>& parts) {
   constexpr int64_t kTogether = 32 * kGrain;  // elements
   std::vector<PlacedRuns::Piece> pieces;

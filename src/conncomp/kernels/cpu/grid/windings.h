@@ -23,7 +23,7 @@ struct ElementLinks {
   }
 };
 
-// Boxes over the ends of the same axes; lines of the same number follow each other, for the cache.
+// Boxes over the ends of the same axes; lines of one number follow each other, for the cache.
 struct SeamFace {
   const SeamBox *begin, *end;
   int64_t first_line, lines;  // the former among those of all faces
@@ -197,7 +197,7 @@ void wind_links(int64_t links, int64_t pieces, auto&& for_each_link, auto&& body
   });
 }
 
-// Bonds over ends of axes of items labelled without: the item, the labels of both ends, the windings.
+// Bonds over ends of axes of items labelled without: item, labels of both ends, windings.
 struct GivenBonds {
   int64_t count;
   const int64_t *item, *from, *to;

@@ -1,14 +1,14 @@
 // The Ising model on lattices of any unit cell on the CPU: the updates of Swendsen and Wang and of Wolff, by
 // a forest of runs (forest.h). The coin of a cluster's smallest site decides whether its spins change,
-// whatever the sign of couplings. 1. Each thread takes a strip of rows. The first kind of bonds that leads to
-// an earlier row gives runs their parents. A kind of bonds that leads one site farther than the last kind
-// mostly connects nothing new:
+// whatever the sign of couplings. 1. Each thread takes a strip of rows. The first kind of bonds to an earlier
+// row gives runs their parents. A kind that leads one site farther than the last one mostly connects nothing
+// new:
 //      row before   q - q'      Of p's bonds to q and q', one is followed if q and q' are in one run;
 //                   | \ |       of the bonds of p and p' to q', one if p and p' are.
 //      row          p - p'
 // 2. Bonds to other strips, and over the ends of axes, are drawn and followed, with compare-and-swap.
 // 3. Spins change where a Potts model of two states would draw state 1 (run_clusters.h).
-// Source: ours; R. H. Swendsen and J.-S. Wang 1987, and U. Wolff 1989, for the updates.
+// Source: ours; updates: Swendsen, Wang 1987; Wolff 1989.
 #pragma once
 
 #include "core/cell_lattice.h"

@@ -1,7 +1,7 @@
 // The clusters of a lattice as a forest of runs, maximal stretches of sites that active bonds along the row
 // join, numbered in C order and united by active bonds between rows; a root begins at the smallest site. One
 // bond is followed for each stretch in which neither of two runs breaks. Memory: an index a site; a bit for
-// starts. Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
+// starts. Source: ours, from runs (He et al. 2008) and union-find.
 #pragma once
 
 #include <optional>
@@ -122,7 +122,7 @@ template <class Index> class RunForest {
     for_each_contact(g, h, active, [&](Index u, Index d) { join(u, d); });
   }
   void sew_rows(int64_t g, int64_t h, const Bits64* active, auto& unions) {
-    // Finds the roots of many contacts first, so that searches wait for other threads' memory together.
+    // Finds the roots of many contacts first, so that searches wait for memory together.
     constexpr size_t kTogether = 1024;
     contact_roots_.clear();
     for_each_contact(g, h, active, [&](Index u, Index d) {
@@ -131,7 +131,7 @@ template <class Index> class RunForest {
     });
     sew_contacts(unions);
   }
-  // Unites runs of any slabs, and reports which is no root any more: only by such paths lead to other slabs.
+  // Unites runs of any slabs, and reports lost roots: only by these paths lead to other slabs.
   void sew(Index u, Index d, auto& unions) const {
     hook<Concurrent>(parent_, root_apart(u), root_apart(d), unions);
   }

@@ -105,7 +105,7 @@ struct Strip {
   int64_t replica, begin, end;
 };
 
-// Calls body(begin, end) for a few rows of a strip, of some thousand sites, or one long one, at a time.
+// Calls body(begin, end) for a strip's rows, some thousand sites or one long row at a time.
 void for_each_chunk(const Lattice& lattice, const Strip& strip, auto&& body) {
   constexpr int64_t kWords = 128;
   const int64_t rows = std::max<int64_t>(kWords / lattice.columns(), 1);

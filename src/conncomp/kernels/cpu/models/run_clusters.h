@@ -10,9 +10,9 @@ namespace conncomp {
 // New spins from a forest of runs, a strip of rows at a time. A root draws a state, the runs of its cluster
 // copy it, and words of spins are made of the states of the runs that start there. Entries of runs become
 // states, as negative complements, in C order, in which a parent has got its state before. Roots of slabs
-// that have parents in others, and the roots of these, get their states first. A parent in another slab,
-// whose thread is at work, may have no state yet: then its root is found, and drawn again. Changes of state
-// from run to run, at the starts of runs, become spins by parity:
+// with parents in others, and the roots of these, get states first. A parent in another slab may have none
+// yet: then its root is found, and drawn again. Changes of state from run to run, at the starts of runs,
+// become spins by parity:
 //      runs start       1 . . 1 . 1 1 .
 //      their states     1     0   1 1           of a digit
 //      changes          1     1   1 0           from the run before, the first one from none

@@ -1,7 +1,7 @@
 // Sweeps of spin glasses on the CPU (core/spin_glass.h). Threads share the rows of all groups, colour by
-// colour. Where bonds are ±J, four sites are updated together, each a word of a register: with AVX2 one
-// Philox draws eight digits of all four, and the fifth of words undecided then is decided site by site. Cost:
-// 32 ns for the 64 spins of a word on two cores in use, and 1,400 to 2,300 where couplings are numbers.
+// colour. Where bonds are ±J, four sites are updated together, a word of a register each: with AVX2 one
+// Philox draws eight digits of all, and the fifth of words undecided then goes site by site. Cost: 32 ns for
+// the 64 spins of a word on two cores in use, and 1,400 to 2,300 where couplings are numbers.
 #pragma once
 
 #include <bit>

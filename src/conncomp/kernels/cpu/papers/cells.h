@@ -1,7 +1,7 @@
 // The cells of an array with their neighbours: what the papers' serial algorithms scan, forward or backward.
-// Neighbours are differences of indices and places in memory, worked out once for the interior of rows and
-// for their ends. Links are read once for an item, 16 bits an element; with more steps, scans ask by an
-// indirect call for each link. Source: Hawick, Leist and Playne 2010; label equivalence also Maddix 2014.
+// Neighbours are differences of indices and places, found once for the interior of rows and for their ends.
+// Links are read once for an item, 16 bits an element; with more steps, scans ask by an indirect call for
+// each link. Source: Hawick et al. 2010; label equivalence also Maddix 2014.
 #pragma once
 
 #include <array>
@@ -335,10 +335,9 @@ void label_by_raster_scans(const void* data, const LinkWords& links, const Grid&
   label_items(data, links, grid, naming, labels, counts, find_roots);
 }
 
-// CPU II, Kernel D on one thread (sections 5.2.4 and 5.3, Algorithm 8). Each label refers to itself at first.
-// Until nothing changes, each cell linked to a lower label lets its own refer to the lowest; labels take what
-// their reference refers to, in ascending order, so that chains are never longer than two; cells take what
-// their label refers to. Sweeps grow about as the logarithm of the longest path.
+// CPU II, Kernel D on one thread (sections 5.2.4 and 5.3, Algorithm 8). As cuda/papers/label_equivalence.cuh;
+// labels take what their reference refers to in ascending order, so that chains are never longer than two.
+// Sweeps grow about as the logarithm of the longest path.
 template <class Label>
 void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, Naming naming,
     Label* labels, int64_t* counts) {

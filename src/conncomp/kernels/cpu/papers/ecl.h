@@ -1,9 +1,6 @@
-// Union–find with intermediate pointer jumping: ECL-CC on the CPU. Fills parent[v] with the smallest vertex
-// of v's component. With `symmetric`, only the larger end of an arc looks at it. Three phases over all
-// vertices: every vertex starts under a smaller neighbour; each arc unites its ends; every vertex is pointed
-// to its root. Variants are those of the paper and of cuda/graph/ecl.cuh (init, jump, finish). One thread
-// runs the paper's serial code, without atomic operations. Without jumping (jump = 3) a search may visit
-// every vertex. Source: Jaiganesh and Burtscher 2018, 3, 5.1.
+// ECL-CC on the CPU, with the phases, variants (init, jump, finish) and source of cuda/graph/ecl.cuh. Fills
+// parent[v] with the smallest vertex of v's component. One thread runs the paper's serial code, without
+// atomic operations. Without jumping (jump = 3) a search may visit every vertex.
 #pragma once
 
 #include "cpu/core/parallel.h"
@@ -15,7 +12,7 @@ struct EclOptions {
   int init = 3, jump = 4, finish = 3;
 };
 
-// Calls body(i) for each i in [0, count), `work` elements in all, by several threads if `concurrent`.
+// Calls body(i) for i in [0, count), `work` elements in all, by threads if `concurrent`.
 void ecl_for_each(bool concurrent, int64_t count, int64_t work, auto body) {
   Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
   if (!concurrent) parts.at_most(1);

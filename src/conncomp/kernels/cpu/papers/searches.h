@@ -1,4 +1,4 @@
-// The searches of Hawick, Leist and Playne 2010, on one thread, over arcs that are seen from both ends.
+// The searches of Hawick et al. 2010, on one thread, over arcs that are seen from both ends.
 #pragma once
 
 #include "cpu/core/numbering.h"
@@ -59,8 +59,8 @@ template <class Index> void bfs_roots(const auto& graph, Index* roots) {
 
 // Recolours neighbours, with a stack in place of the paper's recursion: Algorithm 1, section 4.2. Fills
 // private colour[v] with the smallest vertex of v's component. In ascending order, a vertex that has kept its
-// number gives it to neighbours of larger colours, and these to theirs. A neighbour of a smaller colour is
-// never met, as it would have given its colour away before; so a vertex is on the stack once.
+// number gives it to neighbours of larger colours, and these to theirs. Smaller colours were given away
+// before, so a vertex is on the stack once.
 template <class Index> void recolouring_roots(const auto& graph, Index* colour) {
   Buffer<Index> stack(graph.vertices());
   int64_t height = 0;

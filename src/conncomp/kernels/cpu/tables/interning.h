@@ -1,5 +1,5 @@
-// Ids to numbers: 0, 1, ... in the order in which ids first come, by a hash table, which threads may read
-// while none adds. Buckets of a cache line have eight slots, each a tag, one half of the hash, and a number:
+// Ids to numbers 0, 1, ... as they first come, by a hash table, which threads may read while none adds.
+// Buckets of a cache line have eight slots, each a tag, one half of the hash, and a number:
 //   tags      a b c . . . . .      an id goes to the first free slot of its bucket, by the other half of its
 //   numbers   4 9 2 . . . . .      hash, or of the next bucket that has one
 // One in 2^29 absent ids is compared in vain. A block of ids first prefetches its buckets, then the ids of
@@ -128,7 +128,7 @@ template <class Ids> class Interning {
     }
   }
 
-  // Calls done(i, number) for every i of [0, count), in order, with the number of key(i), new if it has none.
+  // Calls done(i, number of key(i)) for i of [0, count), in order; new keys get new numbers.
   void intern(int64_t count, auto key, auto done) {
     Probe probes[kBlock];
     for (int64_t first = 0; first < count; first += kBlock) {

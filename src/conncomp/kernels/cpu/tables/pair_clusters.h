@@ -1,10 +1,10 @@
 // Clusters of ids that grow by tables of pairs, at several thresholds of weights at once. Ids become numbers
 // (interning.h), and pairs unite these in a forest for each threshold. While many ids are new, one thread
-// numbers small blocks of rows, in its caches; later all threads look ids up, and one adds new ones in the
-// order of rows, left before right, so that numbers do not depend on threads. A pair is united at the highest
-// threshold that it reaches, and goes on to the next lower one only if it was not connected there. An
-// interruption may leave a pair between two forests: `mend` unites all of a forest in the lower ones. Cost:
-// two cache misses an id and two a pair. Memory: that of interning, and 4 bytes an id and threshold.
+// numbers small blocks of rows, in its caches; later all look ids up, and one adds new ones by rows, left
+// before right, so that numbers do not depend on threads. A pair is united at the highest threshold that it
+// reaches, and goes on to the next lower one only if not connected there. An interruption may leave a pair
+// between two forests: `mend` unites all of a forest in the lower ones. Cost: two cache misses an id and two
+// a pair. Memory: that of interning, and 4 bytes an id and threshold.
 #pragma once
 
 #include "cpu/core/numbering.h"
@@ -248,11 +248,11 @@ template <class Ids> class PairClusters {
   bool torn_ = false;     // whether pairs may be in only some of their forests
 };
 
-// Divides clusters larger than wanted by raising the threshold within them: the largest clusters of single
-// linkage of at most `most` members, where links of equal weight fall together, and for each the weight whose
-// links would make it too large. Links of a maximum spanning forest, descending, unite trees in `whole`, and
-// those of the result whose tree in `whole`, with all links of that weight, is not too large. Source: Gower
-// and Ross 1969. `parent` becomes their forest; divided[root] is set for divided ones.
+// Divides too large clusters by raising the threshold within: the largest clusters of single linkage of at
+// most `most` members, where links of equal weight fall together, each with the weight whose links would make
+// it too large. Links of a maximum spanning forest, descending, unite trees in `whole`, and those of the
+// result whose tree in `whole`, with all links of that weight, is not too large. Source: Gower and Ross 1969.
+// `parent` becomes their forest; divided[root] is set for divided ones.
 inline void divide_clusters(const int32_t* u, const int32_t* v, const double* weights, int64_t links,
     int64_t vertices, int64_t most, int32_t* parent, double* divided) {
   Buffer<int32_t> whole(vertices), sizes(vertices);

@@ -1,9 +1,8 @@
-// Euler numbers, intercepts, borders and faces of components, as cpu/components/borders.h
-// and surfaces.h. A thread looks at the 2 x 2 (x 2) elements around a corner and, unless all are alike, adds
-// the weights of each component's pattern from a table (core/configurations.h); or at an element of a border
-// and the borders around it. Outside is background. Labels are read again by each neighbour: changing them
-// gives any numbers, of known components. Cost: 4 or 8 loads per label, mostly from caches; 5, up to 45 at
-// borders.
+// Euler numbers, intercepts, borders and faces of components, as cpu/components/borders.h and surfaces.h. A
+// thread looks at the 2 x 2 (x 2) elements around a corner and, unless all are alike, adds the weights of
+// each component's pattern (core/configurations.h); or at an element of a border and the borders around it.
+// Outside is background. Neighbours read labels again: changing them gives any numbers, of known components.
+// Cost: 4 or 8 loads per label, mostly from caches; 5, up to 45 at borders.
 #pragma once
 
 #include "core/configurations.h"

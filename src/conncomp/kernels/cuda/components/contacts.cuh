@@ -1,9 +1,9 @@
 // Which components touch, and in how many places: keys and steps are those of cpu/components/contacts.h. A
 // thread looks at an element and, by each backward step, at a neighbour; the first thread of a stretch of
 // equal keys counts all. A block counts the first keys of a span in shared memory, and sends these, and other
-// keys at once, to a hash table in global memory (key_table.cuh). If that has no room within reach, `full` is
-// set, and the driver tries again with a larger one. A label that has lost its row is background (rows.cuh).
-// Cost: labels read once for each step, mostly from caches. Memory: 16 bytes per slot.
+// keys at once, to a global hash table (key_table.cuh). Without room within reach `full` is set, and the
+// driver retries with a larger one. A label that has lost its row is background (rows.cuh). Cost: labels read
+// once for each step, mostly from caches. Memory: 16 bytes per slot.
 #pragma once
 
 #include "cuda/components/rows.cuh"
@@ -14,7 +14,7 @@ namespace conncomp {
 constexpr int64_t kContactSpan = 2048;
 constexpr int64_t kNoKey = -1;
 
-// How often each key occurs. Laid out as in contacts.py.
+// How often each key occurs. Layout: contacts.py.
 struct KeyCounts {
   KeyTable<int64_t> table;
   int64_t *counts, *full;
@@ -33,7 +33,7 @@ struct PackedStep {
   int64_t offset, down, up, kind;
 };
 
-// Steps back, periodic axes as bits, and the number of kinds. Laid out as in contacts.py.
+// Steps back, periodic axes as bits, and the number of kinds. Layout: contacts.py.
 struct ContactSteps {
   const PackedStep* steps;
   int64_t count, kinds, periodic;

@@ -1,8 +1,8 @@
-// Which labels, of any numbers, an array has, and a number for each. collect_labels puts labels into a hash
-// table; list_numbers puts labels with their numbers into one, where translate_labels looks them up. A warp
-// handles stretches of equal labels; a block remembers some labels that are in the table, so frequent ones
-// cause no traffic. The first label marks empty slots, as any number may be a label. Cost: labels read once,
-// and a look-up for each stretch. `full` is set if a label has no room within reach: the table is void.
+// Which labels, of any numbers, an array has, and a number for each. collect_labels fills a hash table with
+// labels, list_numbers one with labels and numbers, where translate_labels looks them up. A warp handles
+// stretches of equal labels; a block remembers some labels of the table, so frequent ones cause no traffic.
+// The first label marks empty slots, as any number may be a label. Cost: labels read once, and a look-up for
+// each stretch. `full` is set if a label has no room within reach: the table is void.
 #pragma once
 
 #include "cuda/core/key_table.cuh"
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kDistinctThreads) collect_labels(int64_t count
   if (is_full) Concurrent::store(full, int64_t(1));
 }
 
-// Slots with a label and its number each; the first label has no slot. Laid out as in distinct.py.
+// Slots with a label and its number each; the first label has no slot. Layout: distinct.py.
 template <class Label, class Number> struct NumberTable {
   KeyHash hash;
   int bits;  // of the number of slots

@@ -1,9 +1,9 @@
 // Values of an image within components: sums, extremes and weighted centroids, as
-// cpu/components/intensities.h, to the bit. A thread goes through the values of its runs (runs.cuh).
-// find_extremes finds the smallest and largest value; add_values, an axis a turn, adds up values and values
-// times coordinates as whole numbers of 128 bits (core/fixed_point.h), in any order; write_intensities makes
-// columns. For integers of up to 16 bits in two and three dimensions add_small_values does all at once, with
-// squares. Cost: values read once for extremes and once for each axis. Memory: 4 + 2 n words per component.
+// cpu/components/intensities.h, to the bit. A thread goes through the values of its runs (runs.cuh). After
+// find_extremes, add_values, an axis a turn, adds up values and values times coordinates as whole numbers of
+// 128 bits (core/fixed_point.h), in any order; write_intensities makes columns. For integers of up to 16 bits
+// in two and three dimensions add_small_values does all at once, with squares. Cost: values read once for
+// extremes and once for each axis. Memory: 4 + 2 n words per component.
 #pragma once
 
 #include "core/intensity.h"
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   walk_runs(runs, Turn(1), keys);
 }
 
-// What find_extremes found, and the bits of the units of sums. Laid out as in intensities.py.
+// What find_extremes found, and the bits of the units of sums. Layout: intensities.py.
 template <class Value> struct ValueRanges {
   using Key = typename Order<Value>::Key;
 
@@ -287,9 +287,9 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
-// Quantiles of values within components, as cpu/components/moments.h. list_keys lists the keys of each
-// component's values with its number above or, for 64-bit keys, beside; the host sorts them, and
-// write_quantiles looks at places. Cost: values read once, and a sort. Memory: 8 or 16 bytes per element.
+// Quantiles of values within components, as cpu/components/moments.h. list_keys lists values' keys with the
+// component above or, for 64-bit keys, beside; the host sorts them, and write_quantiles looks at places.
+// Cost: values read once, and a sort. Memory: 8 or 16 bytes per element.
 template <class Value> struct KeyList {
   static constexpr bool kIsPacked = sizeof(Value) < 8;
   static constexpr int kKeyBits = 32;

@@ -1,5 +1,5 @@
-// Finds the runs of labels as runs.cuh, by launches that depend only on the shape of the labels, so that they
-// can be recorded. There is room for `capacity` rows; the number of components is -1 if that is too few, or a
+// Finds the runs of labels as runs.cuh, by launches that depend only on the labels' shape, and can be
+// recorded. There is room for `capacity` rows; the number of components is -1 if those are too few, or a
 // label is not allowed. Without a batch, labels are counted as they are checked (count_allowed_runs). In a
 // batch, the largest label gives the rows of an item (find_range, clear_rows), and a copy numbers labels
 // apart (copy_and_count). Cost: labels read once; in a batch twice, and the copy written.
@@ -9,7 +9,7 @@
 
 namespace conncomp {
 
-// Laid out as in measures.py.
+// Layout: measures.py.
 struct MeasureMemory {
   int64_t* bounds;  // the smallest and the largest label that each block of find_range has met
   int32_t* copy;    // label k of item n is n * item_rows + k there, and background is -1

@@ -1,10 +1,10 @@
 // Moments of components up to the third power along each axis, of elements and of values, as
-// cpu/components/moments.h. Those of elements are integer sums about the first coordinates of the box;
-// centre_moments makes columns of them and of those about the centroid. Weighted moments and squared
-// deviations are floating-point sums, whose last digits depend on the order. walk_runs (runs.cuh) adds up all
-// powers of the last axis, and mostly of the one before; a turn has the powers of the others. Sums have 64
-// bits for boxes where they fit (fits_64_bits), else 128. Items have four axes, those ahead of length 1.
-// Cost: runs, and values, read once a turn.
+// cpu/components/moments.h. Those of elements are integer sums about the box's first coordinates;
+// centre_moments makes columns of these and of central ones. Weighted moments and squared deviations are
+// floating-point sums, whose last digits depend on the order. walk_runs (runs.cuh) adds up all powers of the
+// last axis, and mostly of the one before; turns have those of the others. Sums have 64 bits for boxes where
+// they fit (fits_64_bits), else 128. Items have four axes, those ahead of length 1. Cost: runs, and values,
+// read once a turn.
 #pragma once
 
 #include "core/moments.h"
@@ -294,8 +294,8 @@ __global__ void __launch_bounds__(kMomentThreads)
 }
 
 // Variances of components along principal axes, the eigenvalues of covariances, the largest first, and those
-// of inertia tensors: by the formula in two dimensions, by some ten of Jacobi's rotations in three (Golub and
-// Van Loan, "Matrix computations", 8.5). A thread a component.
+// of inertia tensors: by the formula in two dimensions, by some ten Jacobi rotations in three (Golub and Van
+// Loan, 8.5). A thread a component.
 
 // Zeroes the entry of two axes of a symmetric matrix; `other` is the third axis.
 template <int p, int q, int other> void rotate(double (&a)[3][3]) {

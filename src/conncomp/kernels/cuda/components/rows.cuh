@@ -1,6 +1,5 @@
 // Which labels have a row in a table, counts of them with few increments in memory, and the lengths of axes.
-// Labels are checked once and then read by each kernel, while their owner may change them: a kernel reads
-// each label once, and looks it up only if it has a row.
+// Labels may change after the check: a kernel reads each once, and looks it up only if it has a row.
 #pragma once
 
 #include "core/atomics.h"
@@ -13,12 +12,11 @@ inline int64_t quotient(int64_t a, int64_t b) {
   return (a | b) >> 32 == 0 ? int64_t(uint32_t(a) / uint32_t(b)) : a / b;
 }
 
-// Whether a label is that of a component.
 template <class Label> bool has_row(Label label, Label background, int64_t rows) {
   return label != background && uint64_t(label) < uint64_t(rows);
 }
 
-// The labels of an array; those below `rows` have a row. Laid out as in rows.py.
+// The labels of an array; those below `rows` have a row. Layout: rows.py.
 template <class Label> struct LabelRows {
   const Label* entries;
   int64_t count, rows;
@@ -28,7 +26,7 @@ template <class Label> struct LabelRows {
   bool has_row(Label label) const { return conncomp::has_row(label, background, rows); }
 };
 
-// The lengths of the axes of an array, or of an item. Laid out as in rows.py.
+// The lengths of the axes of an array, or of an item. Layout: rows.py.
 struct Extent {
   const int64_t* lengths;
   int64_t ndim;
@@ -40,7 +38,7 @@ constexpr int kTableThreads = 256;
 constexpr int kWordsOfThread = 4;  // of labels that a warp reads at once, to hide latency
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 
-// A block's counts of labels that have slots. All threads clear, and after a barrier call for_each or send.
+// A block's counts of labels with slots. All threads clear, and after a barrier call for_each or send.
 template <class Label> struct CountSlots {
   Label owners[kSlots];
   unsigned int counts[kSlots];
@@ -86,7 +84,7 @@ struct TakenAsRead {
 
 // Adds amount(length) to the count of each label below `rows` for each stretch of it. taken(i, read(i)) is
 // the label of an element; begins(i) says whether something new begins there; several are read before one is
-// taken. All threads of the grid call it.
+// taken. The whole grid calls.
 template <class Label, class Taken = TakenAsRead>
 void count_stretches(int64_t count, Label background, int64_t rows, int64_t* counts, auto&& read,
     auto&& begins, auto&& amount, Taken&& taken = Taken()) {

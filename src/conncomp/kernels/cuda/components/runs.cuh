@@ -1,13 +1,13 @@
 // Runs of components, of which sums about components are made. A run is a stretch of equal labels along a
 // line, within 32 consecutive labels. A counting sort lists those of each component together: count_runs
-// counts those of each label, count_present and list_present say where they begin, list_runs lists them. A
-// thread of walk_runs adds up eight runs in registers, and sends a sum when the component changes, or once
-// for 32 threads of one component:
+// counts them by label, count_present and list_present say where they begin, list_runs lists them. A thread
+// of walk_runs adds up eight runs in registers, and sends a sum when the component changes, or once for 32
+// threads of one:
 //    labels   1 1 0 2 2 2    runs of 1: (0, 2) (6, 1)    entries   | (0, 2) (6, 1) | (3, 3) (7, 2) |
 //             1 2 2 0 0 0            2: (3, 3) (7, 2)    ends                      2               4
-// The owner may change labels between the two readings: then runs are of other labels, but none lies outside
-// the labels or entries (rows.cuh). Cost: labels read twice; runs written once and read once by each sum.
-// Memory: 8 bytes per run, 8 per row, 16 per row that may occur.
+// Labels that change between the two readings give runs of other labels, but none outside the labels or
+// entries (rows.cuh). Cost: labels read twice; runs written once and read once by each sum. Memory: 8 bytes
+// per run, 8 per row, 16 per row that may occur.
 #pragma once
 
 #include "cuda/components/rows.cuh"
@@ -26,7 +26,7 @@ struct RunState {
   int64_t item_rows;
 };
 
-// Laid out as in runs.py.
+// Layout: runs.py.
 struct RunTable {
   int64_t* counts;    // of the runs of each row; then where its next run goes
   int64_t* present;   // the rows that occur
@@ -83,7 +83,7 @@ template <class Label> struct FourLabels {
 #pragma unroll
       for (int k = 0; k < kCount; ++k) labels[k] = i + k < rows.count ? rows.load(i + k) : rows.background;
   }
-  // All lanes call it.
+  // All lanes call.
   void find_begins(int64_t i, const LineBegins& lines) {
     const Label left = __shfl_up_sync(kAllLanes, labels[kCount - 1], 1);
     unsigned int own = lane() % kLanes == 0 || labels[0] != left;
@@ -114,7 +114,7 @@ template <class Label> struct FourLabels {
 };
 
 // Counts the runs of labels from `lowest` on; returns one more than this thread's largest, and sets
-// `is_wrong` for others. All threads of the grid call it.
+// `is_wrong` for others. The whole grid calls.
 template <class Label>
 int64_t count_runs_of(
     const LabelRows<Label>& labels, int64_t lowest, int64_t length, int64_t* counts, bool& is_wrong) {
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-// The runs of components, listed. Laid out as in runs.py.
+// The runs of components, listed. Layout: runs.py.
 struct Runs {
   const uint64_t* entries;
   const int64_t* ends;
@@ -305,7 +305,6 @@ struct Turn {
         threads(int64_t((gridDim.x - number + turns - 1) / turns) * blockDim.x) {}
 };
 
-// The sum over a warp, of 128 bits.
 inline Wide warp_sum(Wide value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const uint64_t high = __shfl_xor_sync(kAllLanes, uint64_t(value >> 64), step);
@@ -324,9 +323,9 @@ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
 
 inline Wide wide_of(int64_t low, int64_t high) { return (Wide(uint64_t(high)) << 64) + uint64_t(low); }
 
-// Adds up what the runs of each component have. All threads of a warp call it, with a sum that has
-// begin(component), which starts an empty sum of it, add(index, length) for a run, combine_lanes(), which
-// makes it the sum of all lanes, of one component, and send(), which adds it to the component, as others do.
+// Adds up what the runs of each component have. Whole warps call, with a sum: begin(component) starts an
+// empty one, add(index, length) adds a run, combine_lanes() makes it that of all lanes, of one component, and
+// send() adds it to the component, as others do.
 void walk_runs(const Runs& runs, const Turn& turn, auto& sum) {
   const int64_t count = runs.state->runs;
   for (int64_t warp = (turn.thread - lane()) * kRunsOfThread; warp < count;

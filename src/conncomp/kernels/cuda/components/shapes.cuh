@@ -1,6 +1,6 @@
 // Sizes, bounding boxes, centroids and second moments of components. measure_runs fills words about each
-// component, and write_columns makes columns of them; all sums are integers, so their order does not matter,
-// and products have two words:
+// component, of which write_columns makes columns; sums are integers, so in any order, and products have two
+// words:
 //
 //    words in a plane   first y, x | last y, x | sums of y, x | yy, yx, xx | their upper halves | size
 //
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kTableThreads)
   walk_runs(runs, Turn(1), sums);
 }
 
-// A row for each component. Laid out as in shapes.py.
+// A row for each component. Layout: shapes.py.
 struct ShapeColumns {
   int64_t *labels, *sizes, *boxes, *batch;
   double *centroids, *moments;  // of these none, where they are not wanted

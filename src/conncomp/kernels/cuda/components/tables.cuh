@@ -1,7 +1,6 @@
 // Tables with a row for each label. count_labels counts elements, replace_labels looks labels up, and
-// combine_labels numbers the components of items apart, so that one table has the rows of all. A warp reads
-// 32 labels and adds up stretches of equal ones (rows.cuh). A label that has lost its row is background
-// (rows.cuh). Cost: labels read once.
+// combine_labels numbers the components of items apart, for one table. A warp reads 32 labels and adds up
+// stretches of equal ones; a label that has lost its row is background (rows.cuh). Cost: labels read once.
 #pragma once
 
 #include "cuda/components/rows.cuh"
@@ -41,8 +40,8 @@ __global__ void __launch_bounds__(kTableThreads)
 // label k, counted within items of `length`. `sorted` has (label << kMemberBits) + index of each element of a
 // part, from `begin` on; negative ones are background. Where a label begins in `sorted`, `next` is lowered by
 // that place; where it ends, it moves behind its elements. In each kernel no two threads touch an entry.
-// Labels may have changed since they were counted: elements without a row or a place get none. Cost: labels
-// read once; parts, which fit into caches, are sorted and read three times.
+// Where labels changed since the count, elements without a row or place get none. Cost: labels read once;
+// parts, which fit into caches, are sorted and read three times.
 
 constexpr int kMemberThreads = 256;
 constexpr int kMemberBits = 22;

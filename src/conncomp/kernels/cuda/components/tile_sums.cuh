@@ -1,14 +1,14 @@
-// Sizes, boxes, centroids, second moments and values of components in one pass over labels and image, for two
-// and three dimensions and sums of 64 bits. Values are integers of 16 bits, or float32 that are multiples of
-// 2^(exponent - 50) below 2^exponent: so all sums are exact. measure_tiles adds to a row of words for each
-// label; count_rows and list_rows list labels; write_tile_columns makes columns of rows, and clears these. A
-// tile has 256 words of 32 labels: of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines. A warp
-// queues the runs among 128 labels in shared memory; once 32 wait, each lane adds one to its label's slot,
-// which counts from the corner of the tile in 32 bits, with several words for larger sums. At the end of a
-// tile each is sent to its row, a sum a lane; a run that finds no slot is sent alone. A row has: size; y, x;
-// products yy, yx, xx; how far before the far corner the first is, and where the last ends, for each axis;
-// values; products of values with y, x; squares of values; the complement of the key of the smallest value,
-// and the key of the largest. Cost: labels and image read once; labels may change (contract 5).
+// Sizes, boxes, centroids, second moments and values of components in one pass, for two and three dimensions
+// and sums of 64 bits. Values are integers of 16 bits, or float32 that are multiples of 2^(exponent - 50)
+// below 2^exponent: so all sums are exact. measure_tiles adds to a label's row of words; count_rows and
+// list_rows list labels; write_tile_columns makes columns of rows, and clears these. A tile has 256 words of
+// 32 labels: of a plane 64 lines of 4 words, of a volume 16 planes of 16 lines. A warp queues the runs of 128
+// labels in shared memory; once 32 wait, each lane adds one to its label's slot, in 32-bit words from the
+// tile's corner on, several for larger sums. At a tile's end slots are sent to rows, a sum a lane; a run
+// without a slot is sent alone. A row has: size; y, x; products yy, yx, xx; by axis how far before the far
+// corner the first is, and where the last ends; values; their products with y, x; their squares; the
+// complement of the smallest's key, and the largest's key. Cost: labels and image read once; labels may
+// change (contract 5).
 #pragma once
 
 #include "cuda/components/intensities.cuh"
@@ -46,7 +46,7 @@ template <int axes> struct TileSides {
   }
 };
 
-// A slot's sum in 32-bit words of kLimbBits, the last with a sign: for 4,096 runs 20 bits leave room.
+// A slot's sum in 32-bit words of kLimbBits, the last signed: 20 bits leave room for 4,096 runs.
 constexpr int kLimbBits = 20;
 template <int limbs> void emit_limbs(int word, auto sum, auto&& emit) {
 #pragma unroll
@@ -294,7 +294,7 @@ template <class Value, int axes> struct TileWords {
   }
 };
 
-// What measure_tiles and list_rows keep, zeros at first, as the rows behind it. Laid out as in tile_sums.py.
+// What measure_tiles and list_rows keep, zeros at first, as the rows behind it. Layout: tile_sums.py.
 struct SumTable {
   int64_t* rows_met;  // one more than the largest label
   int64_t* is_wrong;  // whether a label is not allowed, or has no row, or a value no sum
@@ -308,7 +308,7 @@ struct SumTable {
   double scale;      // which makes floating-point values whole numbers
 };
 
-// Numbers of components, below 2^26, and rows, below 2^20, in one, which the host finds by itself.
+// Numbers of components, below 2^26, and rows, below 2^20, in one, which the host polls.
 inline int64_t answer_of(int64_t call, int64_t rows, int64_t components) {
   constexpr int kRowBits = 20, kComponentBits = 26;
   return (call << kRowBits | rows) << kComponentBits | (components + 1);
@@ -633,7 +633,7 @@ void write_values(const int64_t* words, const IntensityColumns<Value>& columns, 
   }
 }
 
-// Writes a component's columns from its row. Not unrolled: fetching code takes longer than one run of it.
+// Writes a component's columns. Not unrolled: fetching code takes longer than running it once.
 template <class Value, int axes>
 void write_component(int64_t* words, const SumTable& table, int64_t number, int64_t components,
     const ShapeColumns& shapes, const auto& values, double* reals) {

@@ -1,7 +1,7 @@
-// Barriers between the blocks of a launch: `wait` returns once all `parts` blocks have called it, and each
-// block then sees what the others wrote before. The first thread of a block raises a counter in global memory
-// and polls it. Cost: about a microsecond. All blocks must run at the same time: the driver launches no more
-// than fit, and launches cooperatively where other streams could keep some out.
+// Barriers between the blocks of a launch: `wait` returns once all `parts` blocks have called it, and shows
+// what others wrote before. A block's first thread raises a counter in global memory and polls it. Cost:
+// about a microsecond. All blocks must run at once: the driver launches no more than fit, and cooperatively
+// where other streams could keep some out.
 #pragma once
 
 #include "core/atomics.h"

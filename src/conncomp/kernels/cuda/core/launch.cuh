@@ -1,6 +1,6 @@
 // What every CUDA kernel here uses. Kernels that depend on no type are templates too (`template <int = 0>`,
-// named `kernel<>`): a plain function is compiled into each module that includes its file, which is most of
-// the time of a first call.
+// named `kernel<>`): a plain function is compiled into each module that includes it: most of the time of a
+// first call.
 #pragma once
 
 #include "core/platform.h"
@@ -34,8 +34,8 @@ template <class A, class B> struct Either<false, A, B> {
 #define CONNCOMP_CLUSTER(blocks)
 #endif
 
-// Waits until the launch before has ended, and lets blocks of the next one start early and wait here.
-// Recorded kernels (Gpu.repeat) begin with it, so each sees what all before it wrote.
+// Waits for the launch before, and lets blocks of the next start early and wait here. Recorded kernels
+// (Gpu.repeat) begin with it, so each sees what all before it wrote.
 inline void follow_launch() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");

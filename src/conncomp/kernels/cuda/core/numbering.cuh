@@ -1,10 +1,10 @@
 // Turns roots into labels, in place. labels[i] holds the smallest index of the component of i, or -1 for
-// background; number_labels replaces it by `first` plus the number of roots before it, or 0. An array may
-// hold several items of one size, each numbered and counted by itself; roots_within_items makes roots indices
-// within their item. mark_roots writes a bit for each index and counts roots by chunks (root_bits.cuh). The
-// owner of the labels may change them meanwhile: a kernel reads each entry once and checks that it lies in
-// the array. Cost: labels read twice and written once, and two random accesses to bits and numbers, a
-// sixteenth of their size, per label. Memory: 2 bits per index, or 3 for 64-bit indices.
+// background; number_labels replaces it by `first` plus the number of roots before it, or 0. Items of one
+// size are numbered and counted each by itself; roots_within_items makes roots indices within their item.
+// mark_roots writes a bit for each index and counts roots by chunks (root_bits.cuh). Labels may change
+// meanwhile: a kernel reads each entry once and checks that it lies in the array. Cost: labels read twice and
+// written once, and two random accesses to bits and numbers, a sixteenth of their size, per label. Memory: 2
+// bits per index, or 3 for 64-bit indices.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -50,14 +50,14 @@ template <class Index> struct RootBits {
   Index label_of(Index root) const {
     return label_of_bit(roots_of_word, number_of_word, root / kRootWord, int(root % kRootWord));
   }
-  // The number of roots below an index, which may be `count`.
+  // The number of roots below an index, up to `count`.
   int64_t below(int64_t index) const {
     if (index == 0) return 0;
     const int64_t word = (index - 1) / kRootWord;
     const int bits = int(index - word * kRootWord);  // of that word are below: from 1 to 32
     return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kRootWord - bits)));
   }
-  // Sets components[n] to the number of roots of item n. All threads of the grid call it.
+  // Sets components[n] to the number of roots of item n. The whole grid calls.
   void count_in_items(int64_t* components) const {
     const int64_t length = count / items;
     for (int64_t item = grid_thread(); item < items; item += grid_threads())

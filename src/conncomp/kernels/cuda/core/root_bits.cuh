@@ -1,7 +1,7 @@
-// Consecutive labels from bits of roots. A word has the bits of 32 indices; rows of indices may each begin
-// with a word. Kernels that find roots count them by chunks of words; number_words adds up the counts before
-// each chunk and numbers its words. The label of a root is the number of its word plus the bits below its own
-// (LabelOfRoot). Cost: words are read once and a number is written for each.
+// Consecutive labels from bits of roots. A word has the bits of 32 indices; rows of indices may begin with
+// one. Kernels that find roots count them by chunks of words; number_words adds up the counts before each
+// chunk and numbers its words. A root's label is its word's number plus the bits below its own (LabelOfRoot).
+// Cost: a word read and a number written.
 #pragma once
 
 #include "core/atomics.h"
@@ -73,7 +73,7 @@ template <int threads> struct NumberedWords {
     }
     return loaded;
   }
-  // Numbers the words; returns the number of components. All threads of a block call it.
+  // Numbers the words; returns the number of components. The whole block calls.
   int count(const Loaded& loaded, int words) {
     const int first = int(threadIdx.x) * kOfThread;
     const bool has_words = first < words;

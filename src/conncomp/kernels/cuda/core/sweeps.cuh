@@ -1,9 +1,8 @@
 // Sweeps over the data until one changes nothing, without the host asking after each. Sweep i, one launch or
-// several, is due if sweep i - 1 has changed anything. `last_change` is the number of the last sweep that
-// has, and never falls; before sweep i it is i - 1, or lower once a sweep has changed nothing. So all threads
-// that ask in sweep i get one answer, and barriers may follow. Later sweeps are empty launches: the host
-// launches several before it asks (sweeps.py). Source of the flag in shared memory: Hawick, Leist and Playne
-// 2010, section 4.3.1.
+// several, is due if sweep i - 1 has changed anything. `last_change`, the last sweep that has, never falls;
+// before sweep i it is i - 1, or lower once a sweep has changed nothing. So all threads of sweep i get one
+// answer, and barriers may follow. Later sweeps are empty: the host launches several before it asks
+// (sweeps.py). Source of the flag in shared memory: Hawick et al. 2010, section 4.3.1.
 #pragma once
 
 #include "core/atomics.h"

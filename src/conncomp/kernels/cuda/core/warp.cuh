@@ -120,7 +120,7 @@ template <int threads, class Value> Value block_sum(Value value) {
   return warp_sum(lane() < int(blockDim.x) / kWarp ? sums[lane()] : Value(0));
 }
 
-// Returns the sum of the first `count` values. All threads of the block call it.
+// Returns the sum of the first `count` values. The whole block calls.
 template <int threads, class Sum = int64_t> Sum sum_of_first(int64_t count, const int64_t* values) {
   Sum sum = 0;
 #pragma unroll 1

@@ -1,8 +1,7 @@
 // The memory of kernels of strong components, and what all blocks do with lists of arcs. keep_arcs keeps
-// some, in their order: blocks count theirs, a bit an arc, and write them behind those of the blocks before.
-// sort_ends sorts ends by vertices: rows are counted, summed, and filled in any order; a list ordered by
-// sources has its rows (rows_in_order). Cost: arcs read twice and written once, and a bit each; two atomic
-// additions an end.
+// some, in order: blocks count theirs, a bit an arc, and write them behind earlier blocks'. sort_ends sorts
+// ends by vertices: rows are counted, summed, and filled in any order; a list by sources has its rows
+// (rows_in_order). Cost: arcs read twice and written once, and a bit each; two atomic additions an end.
 #pragma once
 
 #include "cuda/core/barrier.cuh"
@@ -33,7 +32,7 @@ struct Share {
   }
 };
 
-// Calls visit(index) for this thread's indices below `count`; unrolled, it took half of the compile time.
+// Calls visit(index) for this thread's indices below `count`; unrolled, it took half the compile time.
 void visit_of_grid(int64_t count, auto&& visit) {
 #pragma unroll 1
   for (int64_t index = grid_thread(); index < count; index += grid_threads()) visit(index);
@@ -230,7 +229,7 @@ bool leads_back(
   return does;
 }
 
-// The memory of strong_components. Laid out as in strong_components.py.
+// The memory of strong_components. Layout: strong_components.py.
 template <class Vertex> struct StrongMemory {
   Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
   Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first

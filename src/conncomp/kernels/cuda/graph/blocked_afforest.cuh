@@ -8,8 +8,8 @@
 // 3. unite_remainder, and unite_long for listed rows, go through the arcs left of open vertices; or of those
 //    outside the giant up to the first that leads there, if that is less and arcs are listed from both ends
 // Cost: one read of indptr and the first arcs of rows, two of parents; more without local order or giant.
-// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton, Ben-Nun and Barak 2018 (Afforest)
-// for sampling, Jaiganesh and Burtscher 2018 (ECL-CC) for union–find and starts; the blocks are ours.
+// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton et al. 2018 (Afforest) for sampling,
+// Jaiganesh and Burtscher 2018 (ECL-CC) for starts; the blocks are ours.
 #pragma once
 
 #include "cuda/graph/ecl.cuh"
@@ -86,8 +86,8 @@ void unite_all(Index* parent, Index v, Index (&target)[count]) {
     unite_once<Access, uniting>(next >= 0, parent, v, next);
 }
 
-// Unites v and u: the path that has come to the larger entry goes on, so that few threads come to large roots
-// and wait there. Source: Rem, in Dijkstra 1976.
+// Unites v and u: the path at the larger entry goes on, so that few threads wait at large roots. Source: Rem,
+// in Dijkstra 1976.
 template <class Index> void unite_paths(Index* parent, Index v, Index u) {
   const auto above = [parent](Index of) {
     const Index ancestor = Concurrent::load(parent + of);
@@ -125,8 +125,8 @@ struct Crossings {
 };
 
 // Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent each. A vertex starts
-// under its first smaller neighbour outside the block, or under its lowest: then trees are flat but, where
-// arcs are many, more vertices wait for one root.
+// under its first smaller neighbour outside the block, or its lowest: then trees are flat but, with many
+// arcs, more vertices wait for one root.
 template <bool symmetric, bool lowest, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads)) unite_blocks(
     int64_t vertices, int64_t span, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -295,8 +295,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
   Concurrent::fetch_add(&remainder->postponed, left_of_block / kOnePostponed);
 }
 
-// The first block guesses `giant` by a sample, takes back what ecl_finish has counted between stages, and
-// chooses the cheaper way. Where many vertices are postponed, all blocks point vertices to their roots.
+// The first block guesses `giant` by a sample, takes back ecl_finish's counts between stages, and chooses the
+// cheaper way. If many vertices are postponed, all blocks point vertices to roots.
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers, resident_blocks(kGuessers)) guess_giant(
     int64_t vertices, int64_t arcs, Index* parent, Remainder<Index>* remainder, int64_t* components) {

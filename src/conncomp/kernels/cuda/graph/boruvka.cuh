@@ -1,5 +1,5 @@
 // Spanning forests by rounds of Borůvka: sets a bit for each arc of the forest of least keys, whatever the
-// directions of arcs. Keys differ: numbers of arcs, ranks in an order, or weights of 32 bits above numbers.
+// directions of arcs. Keys differ: numbers of arcs, ranks, or weights of 32 bits above numbers.
 // 1. forest_first.cuh: where rows are sorted and arcs weigh the same both ways, each vertex is united over
 // the least edge of its own row, and arcs from larger ends are left out.
 // 2. forest_trees.cuh, forest_edges.cuh: trees are numbered, and edges between them listed, which lower the
@@ -8,9 +8,8 @@
 // 3. forest_outside.cuh: where arcs are many, those below a sampled limit go through 2 first and make a giant
 // tree; the others are in the rows of vertices outside.
 // Cost: arcs read two or three times; a round halves the trees with edges. Memory: two lists of edges, two
-// keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin,
-// Gonzalez, Seo and Burtscher 2023 (ECL-MST); Osipov, Sanders and Singler 2009 for lighter edges first;
-// Jaiganesh and Burtscher 2018.
+// keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin et al.
+// 2023 (ECL-MST); Osipov et al. 2009 for lighter edges first.
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"
@@ -61,7 +60,7 @@ void choose_edges(const auto& keys, const ForestEdge<Index, Key>* list, int64_t 
 }
 
 // The tree that many of a sample of edges lead to, or -1, the same in all blocks. It need not choose an edge:
-// others choose theirs, and all edges of a giant would queue to lower its key.
+// all of a giant's would queue to lower its key.
 template <class Index, class Key>
 Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* parent) {
   __shared__ Index busiest;
@@ -82,9 +81,9 @@ Index busiest_tree(const ForestEdge<Index, Key>* list, int64_t count, Index* par
   return tree;
 }
 
-// Goes through rounds until lists are empty, and no tree has a key. Of many edges some lower keys first, so
-// that others see that theirs is no lower. In late rounds only keys of listed trees are cleared, and at last
-// one block goes on alone. All blocks run at once. Keys in other_least are of listed edges.
+// Goes through rounds until lists are empty, and no tree has a key. Of many edges some lower keys first, to
+// spare the others. Late rounds clear only keys of listed trees, and at last one block goes on alone. All
+// blocks run at once. Keys in other_least are of listed edges.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kSettlingThreads, 1)
     settle_edges(int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {

@@ -1,12 +1,9 @@
-// Cuts of the order of vertices that arcs cross one way only: strong components lie on one side, so that arcs
-// over cuts are dropped. For each vertex the largest is noted that a rising arc, and that a falling one,
-// joins it with; how far the vertices before a cut reach tells whether it is crossed both ways. Vertices
-// between two cuts are a piece:
-//
-//      0 -> 1 -> 2 <-> 3 -> 4      falling arcs reach from 2 to 3 only: pieces are 0 | 1 | 2 3 | 4
-//
-// A few arcs from end to end leave all in one piece, which choose_pivot tells from a sample. Cost: arcs read
-// once, with an atomic function for those that reach further; three words a vertex. Source: ours.
+// Cuts of the order of vertices that arcs cross one way only: strong components lie on one side, so arcs over
+// cuts are dropped. Each vertex notes the largest that a rising arc, and that a falling one, joins it with;
+// how far the vertices before a cut reach tells whether it is crossed both ways. Vertices between two cuts
+// are a piece, as drawn in cpu/graph/pieces.h. A few arcs from end to end leave all in one piece, which
+// choose_pivot tells from a sample. Cost: arcs read once, with an atomic function for those that reach
+// further; three words a vertex. Source: ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"

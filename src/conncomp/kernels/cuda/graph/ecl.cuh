@@ -1,12 +1,12 @@
 // Connected components by union–find with intermediate pointer jumping: ECL-CC. Fills parent[v] with the
-// smallest vertex of v's component, for compressed sparse rows or a list of arcs, whatever their directions.
-// With `symmetric` every arc is listed from both ends, and only its larger end looks at it. ecl_init starts
-// vertices alone (init = 1), under the smallest neighbour (2) or the first smaller one (3). Arcs unite their
-// ends: vertices of at most 16 arcs by a thread each (ecl_low), of at most 352 by a warp (ecl_mid), others by
-// a block (ecl_high); ecl_low lists the latter two from both sides of one worklist. ecl_finish points
-// vertices to their roots. `jump` (union_find.h) and `finish` (finish_path) say which pointers jump. Cost:
-// about one read of the arcs, and a few random accesses each; a hub without a smaller neighbour takes long to
-// start. Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+// smallest vertex of v's component, for rows or a list of arcs, of any directions. With `symmetric` every arc
+// is listed from both ends, and only its larger end looks at it. ecl_init starts vertices alone (init = 1),
+// under the smallest neighbour (2) or the first smaller one (3). Arcs unite their ends: vertices of at most
+// 16 arcs by a thread each (ecl_low), of at most 352 by a warp (ecl_mid), others by a block (ecl_high);
+// ecl_low lists the latter two from both sides of one worklist. ecl_finish points vertices to their roots.
+// `jump` (union_find.h) and `finish` (finish_path) say which pointers jump. Cost: about one read of the arcs,
+// and a few random accesses each; a hub without a smaller neighbour takes long to start. Source: Jaiganesh
+// and Burtscher 2018, sections 3 and 5.1.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -17,7 +17,7 @@ constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
 constexpr int kSeenAtStart = 4, kUnitedAtOnce = 8;
 
-// A counter with a cache line to itself, as whoever reads beside it would queue with those who advance it.
+// A counter with a cache line to itself: readers beside it would queue with its writers.
 template <class Index> struct alignas(128) EclCounter {
   Index count;
 };

@@ -19,14 +19,14 @@ void append(const bool (&wanted)[count], const Edge (&edges)[count], Edge* list,
     if (wanted[k]) list[place++] = edges[k];
 }
 
-// Edges that a warp appends to a list, 32 at a time, as far as there is room: rows may change meanwhile.
+// Edges that a warp appends to a list, 32 at a time, if there is room: rows may change meanwhile.
 template <class Edge> struct WarpOfEdges {
   Edge *waiting, *list;  // the former with room for those of two warps
   int64_t room;
   int64_t* listed;
   int number = 0;
 
-  // By all threads of the warp.
+  // By a whole warp.
   void put(bool wanted, const Edge& edge) {
     const uint32_t all = __ballot_sync(kAllLanes, wanted);
     if (wanted) waiting[number + __popc(all & ~(kAllLanes << lane()))] = edge;
@@ -93,7 +93,7 @@ void look_for_roots(bool (&exists)[count], ForestEdge<Index, Key> (&edges)[count
   }
 }
 
-// Lists edges, and lowers the least keys of their trees except `skipped`. All threads of the block call.
+// Lists edges, and lowers the least keys of their trees except `skipped`. The whole block calls.
 template <int threads, int count, class Index, class Key>
 void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&edges)[count], Key* least,
     ForestEdge<Index, Key>* list, int64_t* listed, Index skipped = -1) {
@@ -103,7 +103,7 @@ void list_and_lower(const bool (&exists)[count], const ForestEdge<Index, Key> (&
   append<threads>(exists, edges, list, listed);
 }
 
-// Notes which arcs of a span are wanted, in shared memory, and how many. All threads of the block call it.
+// Notes which arcs of a span are wanted, in shared memory, and how many. The whole block calls.
 void gather_wanted(
     int64_t begin, int64_t end, uint16_t* wanted, int* number, auto&& may_be, auto&& is_wanted) {
   __syncthreads();  // those of an earlier span have been read

@@ -1,8 +1,8 @@
-// The first edges of a spanning forest, found in each vertex's own row. count_descents and weigh_both_ways
-// tell whether rows are sorted and arcs weigh the same both ways. If so, each vertex is united over the least
-// edge of its row: with its smallest neighbour where keys are in order (unite_in_order), or, by weight, once
-// all have chosen (choose_first, unite_first). A thread a vertex, a warp a long row. Cost: arcs read once for
-// the checks, and up to once by choose_first. Source: boruvka.cuh, step 1.
+// The first edges of a spanning forest, found in each vertex's own row. If rows are sorted and arcs weigh the
+// same both ways (count_descents, weigh_both_ways), each vertex is united over the least edge of its row:
+// with its smallest neighbour where keys are in order (unite_in_order), or, by weight, once all have chosen
+// (choose_first, unite_first). A thread a vertex, a warp a long row. Cost: arcs read once for the checks, and
+// up to once by choose_first. Source: boruvka.cuh, step 1.
 #pragma once
 
 #include "cuda/graph/forest_memory.cuh"
@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(kForestThreads, kListingBlocks)
   }
 }
 
-// Where keys are numbers of arcs, and rows are known: puts each vertex under its smallest neighbour, or where
-// that goes, if all are larger, and chooses the edge by its number in the row of the smaller one. Of two that
+// Where keys are numbers of arcs, and rows known: puts each vertex under its smallest neighbour, or where
+// that goes, if all are larger, and chooses the edge by its number in the smaller one's row. Of two that
 // choose each other, the smaller stays a root; so nothing written is read. Edges of vertices `far` apart are
 // left to link_edges and link_short_rows.
 template <class Keys, class Pointer, class Vertex, class Index>
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>) choos
   }
 }
 
-// Unites vertices with the given ends of their least edges, and chooses edges that no smaller end has chosen.
+// Unites vertices over their least edges, and chooses those that no smaller end has chosen.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,

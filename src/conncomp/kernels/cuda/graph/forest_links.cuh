@@ -1,12 +1,12 @@
 // Spanning forests whose keys are the numbers of arcs, by one pass over the arcs. Each tree of the first
 // round keeps a link: the least key that connects it with a tree of a smaller number, and one of these; keys
 // of links are the forest. An edge climbs from its larger end along links of lesser keys until its ends meet,
-// or becomes the link where there is none, and the link of a larger key that was there is an edge again,
-// between the ends reached. Given links 9-7 of key 5 and 7-2 of key 8, edge 9-4 of key 6 goes on to 7, as 5 <
-// 6; there 7-4 takes the place of 7-2, and 4-2 of key 8 goes on. Keys connect trees for ever, so threads may
-// follow old links, and leave shortcuts behind. Edges of too many steps are listed with the links for
-// settle_edges. Cost: each arc read once, a few trees for each edge between two. Source: ours; links give way
-// as in hook_lowest, larger ends first as in Rem's union-find (Dijkstra 1976).
+// or becomes the link; a link of a larger key there becomes an edge again, between the ends reached. Given
+// links 9-7 of key 5 and 7-2 of key 8, edge 9-4 of key 6 goes on to 7, as 5 < 6; there 7-4 takes the place of
+// 7-2, and 4-2 of key 8 goes on. Keys connect trees for ever, so threads may follow old links, and leave
+// shortcuts behind. Edges of too many steps are listed with the links for settle_edges. Cost: each arc read
+// once, a few trees for each edge between two. Source: ours; links give way as in hook_lowest, larger ends
+// first as in Rem's union-find (Dijkstra 1976).
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"

@@ -23,7 +23,7 @@ template <class Pointer, class Vertex> struct ForestRows {
   int64_t vertices;
 
   // Calls visit(begin, end, sources) for the spans of a block; sources.source(arc) is that of one of their
-  // arcs. All threads of the block call.
+  // arcs. The whole block calls.
   void visit_spans(int64_t arcs, auto&& visit) const {
     visit_spans_of_block(indptr, vertices, arcs, [&](const Span& span) {
       SpanSources<Vertex> sources;
@@ -119,14 +119,14 @@ struct alignas(16) TreeLinks {
 };
 constexpr uint64_t kNoLink = ~uint64_t(0);
 
-// What blocks share: lengths of two lists, with a cache line each; where they meet; what is outside, or late.
+// What blocks share: two lists' lengths, a cache line each; where they meet; what is outside, or late.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];
   uint32_t has_hubs_outside, many_are_outside, has_far_parents, has_long_rows, has_late_edges;
 };
 
-// The memory of a forest. Laid out as in boruvka.py.
+// The memory of a forest. Layout: boruvka.py.
 template <class Index, class Key> struct ForestMemory {
   Index* first_parent;                       // of each vertex, in the first round
   Index* tree;                               // of each vertex: its number, from when trees are numbered
@@ -159,7 +159,7 @@ inline void set_flag(uint32_t* flag) {
   if (Concurrent::load(flag) == 0) Concurrent::store(flag, uint32_t(1));
 }
 
-// Adds to a number of entries; returns the first one of this thread. All threads of the block call.
+// Adds to a number of entries; returns the first one of this thread. The whole block calls.
 template <int threads> int64_t place_for(int of_thread, int64_t* entries) {
   __shared__ int64_t room;
   int total;

@@ -1,8 +1,8 @@
-// Edges of a spanning forest above a limit of keys. guess_limit sorts a sample of keys in a block. Once
-// lighter edges have made a giant tree, only rows of vertices outside are read: by warps, 32 rows as if they
-// were one (list_edges_outside), and long ones by blocks (list_edges_of_hubs). Of a tree's edges into the
-// giant only the least counts; keys of others are not even looked for. Cost: each arc of a vertex outside
-// read once. Source: boruvka.cuh, step 3; the sort: Batcher 1968.
+// Edges of a spanning forest above a limit of keys, from a sample that guess_limit sorts in a block. Once
+// lighter edges have made a giant tree, only rows of vertices outside are read: by warps, 32 rows as one
+// (list_edges_outside), and long ones by blocks (list_edges_of_hubs). Of a tree's edges into the giant only
+// the least counts; keys of others are not even looked for. Cost: each arc of a vertex outside read once.
+// Source: boruvka.cuh, step 3; the sort: Batcher 1968.
 #pragma once
 
 #include "cuda/graph/forest_edges.cuh"

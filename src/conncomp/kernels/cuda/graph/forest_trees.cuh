@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// Gives each vertex the number of its root. Where keys are in order, paths may be as long as the graph:
-// threads take steps that double, so all blocks run at once. Linked trees keep numbers with first parents.
+// Gives each vertex its root's number. Where keys are in order, paths may be as long as the graph: steps
+// double, so all blocks run at once. Linked trees keep numbers with first parents.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, resident_blocks(kForestThreads))
     find_trees(int64_t vertices, ForestMemory<Index, typename Keys::Key> memory) {

@@ -1,8 +1,8 @@
 // Which vertices a pivot reaches, and which reach it: those with both bits are in its strong component. A
-// sweep goes through the arcs whose bit says that they may pass on something; later threads see what it has
-// set. Where the frontier creeps, the search is given up, but what it has reached is true. Cost: a sweep
-// reads the bits of arcs, the open arcs, and two random words for each. Source: Fleischer, Hendrickson and
-// Pinar 2000; the bits are ours.
+// sweep goes through the arcs that may pass on something, a bit each; later threads see what it has set.
+// Where the frontier creeps, the search is given up; what it has reached is true. Cost: a sweep reads the
+// bits of arcs, the open arcs, and two random words for each. Source: Fleischer et al. 2000; the bits are
+// ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"

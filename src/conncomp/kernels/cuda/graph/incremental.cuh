@@ -1,12 +1,10 @@
-// Components of a graph that grows: a forest as of core/union_find.h and the number of its trees stay on the
-// GPU. Nobody waits: check_vertices writes down a vertex out of range (Refusal), unite_batch then leaves out
-// the batch, and the host asks later. A union hooks one root, for good, so unions are counted. A batch at
-// once can make a long path: so shorten_united points the ends of a sample of edges that have united (a bit
-// each) to their roots, and of all if a path is long. Edges may change meanwhile: each is loaded once, and
-// checked, to be united. Cost: edges read twice, some a third time; two random reads of parents an edge, a
-// compare-and-swap for one that unites. Source: union-find of Jaiganesh and Burtscher 2018; batches as in
-// Hong, Dhulipala and Shun 2020, "Exploring the Design Space of Static and Incremental Graph Connectivity
-// Algorithms on GPUs".
+// Components of a graph that grows: a forest (core/union_find.h) and the number of its trees stay on the GPU.
+// Nobody waits: check_vertices notes a vertex out of range (Refusal), unite_batch then leaves out the batch,
+// and the host asks later. A union hooks one root, for good, so unions are counted. A batch at once can make
+// a long path: so shorten_united points the ends of a sample of edges that have united (a bit each) to their
+// roots, and of all if a path is long. Edges may change meanwhile: each is loaded once, and checked, to be
+// united. Cost: edges read twice, some a third time; two random reads of parents an edge, a compare-and-swap
+// for one that unites. Source: batches as in Hong et al. 2020.
 #pragma once
 
 #include "cuda/graph/edges.cuh"
@@ -17,7 +15,7 @@ constexpr int kGrowingThreads = 256;
 constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
 constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
 
-// The first call, from 1 on, given what is no vertex, and where; of each remainder, as calls may overlap.
+// The first call, from 1 on, given no vertex, and where; by remainder, as calls may overlap.
 struct Refusal {
   static constexpr int kRemainders = 64;
 
@@ -54,13 +52,12 @@ __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThrea
       });
 }
 
-// Whether there was a union since it was made.
 struct UnionSeen {
   bool seen = false;
   void united(auto) { seen = true; }
 };
 
-// Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
+// Unites the ends of edges, unless refused. Bit i of `united` says whether edge i did.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads) unite_batch(int64_t edges, int64_t vertices, int64_t call,
     const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,

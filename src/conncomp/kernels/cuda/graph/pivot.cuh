@@ -1,6 +1,6 @@
 // Which vertex the searches for a giant start from, and which kernel comes first, by a sample of some
-// thousand arcs, in one block. A file of its own: it is compiled and launched while strong_components is
-// being compiled, and tells whether there is more to compile. Source: ours.
+// thousand arcs, in one block. A file of its own: launched while strong_components is being compiled, it
+// tells whether there is more to compile. Source: ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"

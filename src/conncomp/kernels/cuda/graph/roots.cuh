@@ -1,5 +1,5 @@
-// What kernels of graphs share: the first and last step of algorithms that lower labels, where every vertex
-// gets itself and roots are counted; the tree that most vertices are in; loads of a thread at once.
+// What kernels of graphs share: first and last steps of algorithms that lower labels: vertices get
+// themselves, roots are counted; the tree that most vertices are in; loads of a thread at once.
 #pragma once
 
 #include "core/union_find.h"

@@ -1,7 +1,7 @@
-// The arcs of compressed sparse rows in spans of kSpan consecutive ones, each with its source, so that all
-// threads have as much to do. A block searches indptr for the rows of a span, a warp 32 places at once, and
-// notes where they begin in shared memory; the largest number up to an arc is that of its row (SpanSources).
-// Cost: indptr read once, two searches a span, three accesses to shared memory an arc.
+// The arcs of compressed sparse rows in spans of kSpan, each with its source, so that all threads have as
+// much to do. A block searches indptr for the rows of a span, a warp 32 places at once, and notes in shared
+// memory where they begin; the largest number up to an arc is its row's (SpanSources). Cost: indptr read
+// once, two searches a span, three accesses to shared memory an arc.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -11,7 +11,7 @@ namespace conncomp {
 constexpr int kSpanThreads = 256;  // of every block that visits spans
 constexpr int64_t kSpan = 4096;
 
-// The last of [low, high) whose arcs begin at `arc` or before. By all threads of a warp.
+// The last of [low, high) whose arcs begin at `arc` or before. By a whole warp.
 int64_t source_of(const Integer auto* indptr, int64_t low, int64_t high, int64_t arc) {
   while (high - low > 1) {
     const int64_t step = (high - low + kWarp - 1) / kWarp, place = low + step * (lane() + 1);
@@ -43,7 +43,7 @@ struct Span {
   }
 };
 
-// Calls visit(span) for the spans of a block, neighbours, of which most are soon found. All threads call.
+// Calls visit(span) for a block's spans: neighbours, found sooner. All threads call.
 void visit_spans_of_block(const Integer auto* indptr, int64_t vertices, int64_t arcs, auto&& visit) {
   const int64_t spans = (arcs + kSpan - 1) / kSpan, end = spans * (blockIdx.x + 1) / gridDim.x * kSpan;
   int64_t row = 0;
@@ -71,7 +71,7 @@ template <class Vertex> class SpanSources {
  public:
   using Code = typename CodeOf<Vertex>::Code;
 
-  // By all threads of a block: notes which rows are wanted; returns whether any is.
+  // By a whole block: notes which rows are wanted; returns whether any is.
   bool note(const Integer auto* indptr, const Span& span, auto&& wanted) {
     span_low_ = span.low, span_begin_ = span.begin;
     const int thread = int(threadIdx.x);

@@ -1,6 +1,5 @@
-// Strong components of a directed graph: roots[v] becomes the smallest vertex of v's component. Takes a list
-// of arcs, in two launches whose blocks meet after each step. The default. A sample of arcs (pivot.cuh)
-// chooses:
+// Strong components of a directed graph, the default: roots[v] becomes the smallest vertex of v's component.
+// Takes a list of arcs, in two launches whose blocks meet after each step. A sample (pivot.cuh) chooses:
 // 0. chains.cuh: where almost all vertices have few arcs, but one out, paths and cycles are contracted
 // 1. cuts.cuh: else, where few arcs lead far, the order is cut; a round of extremes.cuh may follow
 // 2. giant_search.cuh: from a vertex with far more arcs than most, two searches find its component
@@ -8,8 +7,8 @@
 // 4. signatures.cuh: signatures widen, by sweeps over arcs or, on long paths, by vertices (widening.cuh)
 // 5. arc_lists.cuh: arcs between components, and within told ones, are dropped; 4 again until none is left
 // Cost: rounds of 4 and 5: the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
-// bits. The host waits once a graph. Source: Fleischer, Hendrickson and Pinar 2000 for 2, Kahn 1962 for 3,
-// Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
+// bits. The host waits once a graph. Source: Fleischer et al. 2000 for 2, Kahn 1962 for 3, Alabandi et al.
+// 2023 (ECL-SCC) for 4; the rest is ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"
@@ -150,9 +149,9 @@ void drop_by_extremes(int64_t vertices, ArcList<const Vertex> arcs, bool are_nea
   reset_ends(left.arcs, extremes, barrier);
 }
 
-// Drops arcs over cuts, and tells whether to trim. A round of extremes takes half of the bytes of one of
-// signatures where there is nothing to trim and neighbours are scattered; where many near ones are left, all
-// rounds do. A launch of its own, for its registers. All blocks run at once.
+// Drops arcs over cuts, and tells whether to trim. A round of extremes takes half of the bytes of signatures
+// where nothing is to be trimmed and neighbours are scattered; where many near ones are left, all rounds do.
+// A launch of its own, for its registers. All blocks run at once.
 template <class Vertex>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     cut_arcs(int64_t vertices, ArcList<const Vertex> arcs, StrongMemory<Vertex> memory) {
@@ -265,8 +264,8 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep(ToldBy::kSearches);
   }
 
-  // Two lists of vertices lie where signatures will. If the search was given up, arcs that left the giant
-  // leave its member.
+  // Two lists of vertices lie where signatures will. After a search given up, arcs that left the giant leave
+  // its member.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
     const Trimming<Vertex> trimming{
         rows, vertices, memory.signatures, memory.signatures + vertices, state->queued, local_queue};

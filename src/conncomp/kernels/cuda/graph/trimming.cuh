@@ -1,7 +1,7 @@
 // Vertices that no arc leads to, or from, once those before them are gone: strong components of their own.
 // Each vertex awaits as many arcs as lead to it; those that await none are queued. From each a thread takes
-// the arcs away, and what awaits none then goes on in its block's shared memory for some steps, before all
-// blocks meet and share out what they have queued. Levels of the queue lie one behind the other:
+// the arcs away; what awaits none then goes on in its block's shared memory for some steps, before all blocks
+// meet and share out the queue. Levels of the queue lie one behind the other:
 //      0 -> 1 -> 2 -> 4      awaited: 0 1 2 1 1      level 0 of the queue: 0
 //      0 -> 3 -> 2           steps of its block: 0, then 1 and 3, then 2, then 4
 // Thin levels, a barrier for few vertices, end it. Cost: an atomic addition an arc, and one to take it away;
@@ -84,7 +84,7 @@ template <class Vertex> struct Trimming {
     else
       queue_for_all(v);
   }
-  // Goes through vertices of the queue and those that they release. All threads of a block call.
+  // Goes through vertices of the queue and those that they release. The whole block calls.
   void go_on_from(int64_t first, int64_t end) {
     int count = int(end - first < kStrongThreads ? end - first : kStrongThreads);
     Vertex v = int(threadIdx.x) < count ? queue[first + threadIdx.x] : Vertex(-1);
@@ -102,7 +102,7 @@ template <class Vertex> struct Trimming {
       __syncthreads();
     }
   }
-  // By all threads of a warp, each with a trimmed vertex or -1.
+  // By a whole warp, each with a trimmed vertex or -1.
   void release_from(Vertex v) {
     const int64_t begin = v < 0 ? 0 : rows.begin(v);
     int64_t end = v < 0 ? 0 : rows.end(v);

@@ -1,10 +1,9 @@
 // Signatures that widen from vertex to vertex, where sweeps over arcs would be too many. A block has a share
-// of consecutive vertices, each with a mark for its ancestors and one for its descendants. Its sweep takes
-// the marks of the share; a vertex that had one completes what it knows by what its smallest and largest
-// ancestors know, passes it on along its arcs, or against them, and marks whoever did not know. Cost: a
-// vertex between two that know is marked, and its row read, a few times; two bits a vertex and sweep. Source:
-// marks as the frontier of Merrill, Garland and Grimshaw 2012, signatures of Alabandi, Sands, Biros and
-// Burtscher 2023.
+// of consecutive vertices, each with marks for ancestors and descendants. Its sweep takes the marks; a vertex
+// that had one completes what it knows by its smallest and largest ancestors, passes it on along its arcs, or
+// against them, and marks whoever did not know. Cost: a vertex between two that know is marked, and its row
+// read, a few times; two bits a vertex and sweep. Source: marks as the frontier of Merrill, Garland and
+// Grimshaw 2012, signatures of Alabandi et al. 2023.
 #pragma once
 
 #include "cuda/graph/giant_search.cuh"
@@ -17,13 +16,13 @@ constexpr int kMarkedBarriers = 64;  // before all open vertices pass on
 
 constexpr int kQueued = 2 * kWarp;  // pieces of work: one that each thread adds, and less that were left
 
-// Work that a warp has before it, so that all of its threads have some where few vertices have any.
+// A warp's work, so that all threads have some where few vertices have any.
 template <class Vertex> struct WorkQueue {
   Vertex* vertices;
   uint8_t* directions;
   int count;
 
-  // By all threads of the warp: puts in v if it is `wanted`.
+  // By a whole warp: puts in v if it is `wanted`.
   void push(bool wanted, Vertex v, int direction) {
     const uint32_t all = __ballot_sync(kAllLanes, wanted);
     if (wanted) {
@@ -79,13 +78,13 @@ template <class Vertex> struct Widening {
     return all_marks.pick(marks, Vertex(v));
   }
   // Lets half of v's signature include more. Whoever takes the mark may read the old one, as nothing orders
-  // the two: a sweep over all open vertices has to end it.
+  // the two: so a sweep over all open vertices ends it.
   void tell(Vertex v, int direction, const Range<Vertex>& more) {
     if (!signatures.widen(v, direction, signatures.range(v, direction), more)) return;
     all_marks.add(v, uint32_t(1) << direction);
     changed = true;
   }
-  // By all threads of a warp: takes the last pieces of work.
+  // By a whole warp: takes the last pieces of work.
   void pop(int some) {
     __syncwarp();
     queue.count -= some;

@@ -1,8 +1,8 @@
-// A brick: 64 neighbouring elements of an array as the bits of one word, which one thread works on. It has 64
-// elements in one dimension, 8 x 8 in two, and 4 x 4 x 4 along the last three axes of more. Its sides are
-// axes 0, 1 and 2, from the last axis of the array; its bits are in C order. In two dimensions bit 8 * y + x
-// is the element at row y and column x: layer(0, 7) is the last column, layer(1, 0) the first row, and bits
-// << 8 is a step ahead along axis 1.
+// A brick: 64 neighbouring elements of an array as the bits of a thread's word: a line in one dimension, 8 x
+// 8 in two, and 4 x 4 x 4 along the last three axes of more. Its sides are axes 0, 1 and 2, from the last
+// axis of the array; its bits are in C order. In two dimensions bit 8 * y + x is the element at row y and
+// column x: layer(0, 7) is the last column, layer(1, 0) the first row, and bits << 8 is a step ahead along
+// axis 1.
 // A component, a set of bits that are linked within the brick, grows from one element by shifts until `grown`
 // adds nothing.
 #pragma once
@@ -134,7 +134,7 @@ template <int axes> struct BrickLinks {
   using B = Brick<axes>;
   Bits foreground;
   int connectivity;
-  // For kValues, `back` has the links; else neighbours of the connectivity are linked if they have one value.
+  // For kValues, `back` has the links; else neighbours of one value are linked.
   Comparison comparison;
   union {
     Bits back[B::kNoStep];  // the elements that are linked to the one at each step before, in this brick

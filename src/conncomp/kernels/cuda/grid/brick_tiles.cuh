@@ -1,6 +1,6 @@
 // An array as tiles of bricks: places of bricks and elements, and what kernels keep in global memory. A block
-// has a tile, a thread a brick. Within a tile, a brick has a number, its thread, and an element has a node,
-// its place in C order, which fits into 16 bits. An element has an index in its item.
+// has a tile, a thread a brick. In a tile, a brick's number is its thread, an element's node its place in C
+// order, of 16 bits. An element has an index in its item.
 #pragma once
 
 #include "cuda/grid/brick_values.cuh"
@@ -83,7 +83,7 @@ template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3
     });
     return sum;
   }
-  // The distance of the end of an axis from the brick's beginning: at most 0 for a brick beyond it.
+  // An axis's end from the brick's beginning: at most 0 for a brick beyond it.
   template <class Index> Index to_end(const Cell<rank, Index>& first, int a) const {
     return Index(axis(a).length) - first.at[rank - 1 - a];
   }
@@ -117,7 +117,7 @@ template <int rank, class Logs> struct BrickTiles : Tiling<rank, Brick<(rank < 3
     });
     return elements;
   }
-  // The elements whose neighbours at a step lie over the end of an axis; of open axes only, if so asked.
+  // The elements whose neighbours at a step lie over an axis's end; of open axes only, if asked.
   Bits over_ends(const auto& first, int step, bool of_open = false) const {
     Bits elements = 0;
     unrolled<kAxes>([&](int a) {
@@ -140,7 +140,7 @@ inline int64_t next_turn(int32_t* next) {
   return number;
 }
 
-// What kernels keep of each brick, numbered tile by tile, tile and item. Laid out as in tiled_bricks.py.
+// What kernels keep of each brick, numbered tile by tile, tile and item. Layout: tiled_bricks.py.
 struct BrickTable {
   Bits* foreground;        // of a brick
   Bits* links;             // of a step and a brick: elements linked to the one there; null if by value

@@ -47,8 +47,8 @@ template <> constexpr bool kHasPlanes<uint16_t> = true;
 template <> constexpr bool kHasPlanes<uint32_t> = true;
 template <> constexpr bool kHasPlanes<uint64_t> = true;
 
-// A tile's foreground: `base`, and numbers that differ from it by some of two bits or all of `differing`, so
-// that its lowest and highest bits tell them apart. 0 if all are `base`.
+// A tile's foreground: `base`, and numbers that differ by some of two bits or all of `differing`, whose
+// lowest and highest bits tell them apart. 0 if all are `base`.
 template <class Value> struct Frame {
   Value base, differing;
 
@@ -60,7 +60,7 @@ template <class Value> struct Frame {
   }
 };
 
-// The frame of values that differ from one in some bits; one frame for all that differ in the last two.
+// The frame of values that differ from one in some bits; one for all that differ in the last two.
 template <class Value> Frame<Value> frame_of(Value value, Value differing) {
   if ((differing & ~Value(3)) == 0) differing = 3;
   Frame<Value> frame{value, differing};

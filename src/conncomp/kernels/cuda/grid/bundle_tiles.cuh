@@ -1,9 +1,9 @@
 // Labels large volumes of bytes of one foreground value that touch at corners, by runs of bundles of 2 x 2
-// rows: the default for them, if a sample sees no other value. All that the rows of a bundle hold in
-// neighbouring columns touches, so a run of the "or" of its rows is connected and is a node. A tile of 64 x
-// 16 x 16 elements has 128 words of bundles, a thread each. sample_bundles chooses; label_bundle_tiles takes
-// that back where it finds another value, and bricks label the array; the rest is as in run_tiles.cuh. Of
-// each of the four bundles that come before one, one or two rows lie beside it, its edge:
+// rows: the default, if a sample sees no other value. Elements of a bundle in neighbouring columns touch, so
+// a run of the "or" of its rows is a node. A tile of 64 x 16 x 16 elements has 128 words of bundles, a thread
+// each. sample_bundles chooses; label_bundle_tiles takes that back where it finds another value, and bricks
+// label the array; the rest is as in run_tiles.cuh. Of each of the four bundles that come before one, one or
+// two rows lie beside it, its edge:
 //
 //     z    before   . .  2 2  . .      0  (y - 1)         rows 0 and 2 touch rows 1 and 3 of that
 //          before   . 1  2 2  3 .      1  (y - 1, z - 1)  row 0 touches row 3
@@ -11,8 +11,8 @@
 //          own      0 0  # #           3  (y + 1, z - 1)  row 1 touches row 2
 //
 // Cost: 1 byte read and 4 written per element, a quarter of a byte written and read twice, and 2 bytes per
-// run. Memory: 0.43 bytes per element. Source: ours, from runs (He, Chao and Suzuki 2008) and union–find;
-// rows as one: Grana, Borghesani and Cucchiara 2010.
+// run. Memory: 0.43 bytes per element. Source: ours, from runs (He et al. 2008) and union–find; rows as one:
+// Grana et al. 2010.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"
@@ -74,7 +74,7 @@ struct KeptBundles {
 };
 static_assert(sizeof(KeptBundles) == 6928);
 
-// The "or" of the rows that lie beside others, whether the element to its left is set, and where runs begin.
+// The "or" of the rows beside others, whether the element to its left is set, and where runs begin.
 struct BundleEdge {
   uint32_t edge;
   bool has_left;
@@ -84,8 +84,8 @@ struct BundleEdge {
   uint32_t reached() const { return edge | edge << 1 | uint32_t(has_left); }
 };
 
-// The contacts of an edge with one of a bundle before, one or a few for each pair of runs: two elements in
-// one column, or in neighbouring ones, are a contact in the right one; between beginnings one is enough.
+// The contacts of an edge with one of a bundle before, few for each pair of runs: two elements in one column,
+// or neighbouring ones, are a contact in the right one; between beginnings one is enough.
 inline uint32_t contacts_of_edges(const BundleEdge& own, const BundleEdge& other) {
   const uint32_t contacts = own.reached() & other.reached(), going_on = ~(own.starts | other.starts);
   uint32_t after = contacts, path = going_on;
@@ -316,9 +316,9 @@ struct BundlesOfArray {
   }
 };
 
-// Contacts across a tile's borders are listed, then united, a thread each. A contact is a word, a column and
-// a kind: a direction, or for the first word of a row also with one element in the last column of the left
-// word of the bundle before, or its own; kAside is the contact with the left word of its own bundle.
+// Contacts across a tile's borders are listed, then united, a thread each: a word, a column and a kind, which
+// is a direction, or for a row's first word also with one element in the last column of the left word of the
+// bundle before, or its own; kAside is that with its own bundle's left word.
 struct ListedContacts {
   using Rows = BundlesBefore;
   enum Kind {
@@ -326,7 +326,7 @@ struct ListedContacts {
     kOwnLeft = 2 * Rows::kDirections,
     kAside = 3 * Rows::kDirections
   };
-  // By direction 16, 30, 16 and 30 words have others across a border; 64 are the first of their rows.
+  // By direction 16, 30, 16, 30 words have others across a border; 64 begin rows.
   static constexpr int kMost = (16 + 30 + 16 + 30) * kRunWord + 64 * (Rows::kDirections + 1);
   BundlesOfArray bundles;
   BundlePlace corner;  // of the tile
@@ -426,7 +426,7 @@ struct BundleLabels {
   uint16_t before[Rows::kWords];
   int32_t of_run[1 + Rows::kMostRuns];  // that of background first, which columns ahead of all runs ask for
 
-  // Writes the labels of a tile, four columns of a bundle a thread, whose rows share their runs.
+  // Writes a tile's labels, four columns of a bundle a thread, whose rows share runs.
   void write(const RunTile& tile, int32_t* label) const {
     constexpr int kTogether = 4, kGroups = kRunWord / kTogether;
     const RunShape& shape = tile.shape;

@@ -1,7 +1,6 @@
-// The cells of an array, for kernels that give each cell to a thread. Neighbours are one step of a
-// neighbourhood apart (core/neighbourhood.h), and a periodic axis closes on itself. Arrays come with 2, 3 or
-// 6 axes, those ahead of length 1, so that loops over axes are unrolled. A batch has several items of one
-// shape, one after the other, without links between them.
+// The cells of an array, for kernels that give each cell to a thread. Neighbours are one step apart
+// (core/neighbourhood.h), and a periodic axis closes on itself. Arrays come with 2, 3 or 6 axes, those ahead
+// of length 1, so that loops are unrolled. A batch has several items of one shape, without links between.
 #pragma once
 
 #include "core/links.h"
@@ -17,7 +16,7 @@ struct GridAxis {
   int64_t periodic;
 };
 
-// Laid out as in image.py.
+// Layout: image.py.
 template <int rank> struct CellGrid {
   GridAxis axes[rank];  // of an item
   int64_t items;

@@ -1,7 +1,7 @@
 // The halo of a brick: the elements before it in other bricks, as bits of few words. Of two neighbours in
-// different bricks exactly one has the other in its halo. It has a part for each axis: the layer one step
-// before along that axis; parts of later axes reach one element further along the earlier ones, on both
-// sides. Neighbours in a part are one bit or one row apart, and gaps keep the parts apart. In two dimensions:
+// different bricks exactly one has the other in its halo. Its parts are the layers one step before along each
+// axis; those of later axes reach an element further along earlier ones, on both sides. Neighbours in a part
+// are one bit or one row apart; gaps keep parts apart. In two dimensions:
 //          0 |  1  2 ...  8 |  9      part of axis 1: the last row of the brick above, and corners
 //         ---+--------------+---
 //      12..19|   the brick  |         part of axis 0: the last column of the brick to the left

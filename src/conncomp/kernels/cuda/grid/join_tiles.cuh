@@ -1,9 +1,9 @@
 // Stage 2: unites components across the borders of tiles, in their entries among the labels. Where foreground
-// is compared by value (join_tiles), a thread takes a brick at the border of a tile and the part of its halo
-// in other tiles; entries of what a component touches are found once the pairs of the block are known
-// (entry_of). Where links are given (join_links), each link that leaves a tile is a pair of elements, and
-// both entries are looked for. The outer axes of arrays of more than three always lead to other tiles; bricks
-// beside each other along them are compared layer by layer (join_outside).
+// is compared by value (join_tiles), a thread takes a brick at a tile's border and its halo in other tiles;
+// entries of what a component touches are found once the block's pairs are known (entry_of). Of given links
+// (join_links) each that leaves a tile is a pair of elements, whose entries are looked for. Outer axes,
+// beyond three, always lead to other tiles; bricks beside each other there are compared by layers
+// (join_outside).
 #pragma once
 
 #include "core/union_find.h"
@@ -135,7 +135,7 @@ template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, 
   static constexpr int kSides = B::kSteps;  // of tiles, with itself
   using Halo = conncomp::Halo<kAxes>;
   using Pair = ElementPair<Index>;
-  // The most tiles that a block has bricks of: a tile has at least 1, 14 or 28 bricks at its borders.
+  // The most tiles of a block's bricks: a tile has at least 1, 14 or 28 bricks at borders.
   static constexpr int kTiles = kAxes == 1 ? kJoinThreads : kJoinThreads / (kAxes == 2 ? 14 : 28) + 2;
 
   PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;
@@ -239,8 +239,8 @@ template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, 
     }
   }
   // Joins a component with what it touches in the halo: pairs are listed, or united if they have no room. All
-  // lanes call, with 0 for no component, each warp once with its `last` ones, when all pairs of the block are
-  // united, so that this code is there once.
+  // lanes call, with 0 for no component, each warp once with its `last` ones, when the block's pairs are
+  // united: one copy of this code.
   template <class Bricks> void join(const Bricks& bricks, int thread, Bits component, bool last) const {
     const Cell& first = bricks.first[thread];
     const Comparison comparison = bricks.comparison[thread];
@@ -299,10 +299,10 @@ template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, 
     }
   }
   // The same for bricks beside it along the outer axes, and those around these. Steps along two outer axes
-  // are numbered as digits of base 3: the first four of the nine lead back, the last four are looked at from
-  // there. Each brick at a step, and the 26 around it, is compared with the component: elements touch if they
-  // differ along `connectivity` axes at most, of which the steps have used some, and the component is dilated
-  // by the others. An example with four axes and connectivity 2, a step of -1 along the outer axis:
+  // are digits of base 3: the first four of nine lead back, the last four are looked at from there. Each
+  // brick at a step, and the 26 around it, is compared with the component: elements touch if they differ
+  // along at most `connectivity` axes; steps use some, and the component is dilated by the others. An example
+  // with four axes and connectivity 2, a step of -1 along the outer axis:
   //
   //   component    touches in the brick in the      touches in the next brick along x: two steps,
   //                same place: one step, one left   none left, from its last layer to the first one
@@ -359,7 +359,7 @@ template <class Rule, class Tiles, class Index> struct TileJoin : Entries<Rule, 
   }
 };
 
-// What a block keeps of the bricks of its threads: where they are, and halos of their foreground and planes.
+// What a block keeps of its bricks: where they are, and halos of foreground and planes.
 template <class Join> struct BricksToJoin {
   static constexpr int kSources = kHasPlanes<typename Join::Value> && !Join::kOneValue ? 1 + kPlanes : 1;
   typename Join::Cell first[kJoinThreads];
@@ -369,7 +369,7 @@ template <class Join> struct BricksToJoin {
 };
 
 // The k-th brick of a tile that may have another tile's before it: with two axes the first row and both ends
-// of the others; with three the first plane, of others outer rows and both ends of inner ones; else all.
+// of others; with three the first plane, of others outer rows and ends of inner ones; else all.
 template <class Tiles> int brick_to_join(const Tiles& tiles, const auto& corner, int k) {
   constexpr int rank = Tiles::kRank;
   if (rank == 1 || rank > 3) return k;

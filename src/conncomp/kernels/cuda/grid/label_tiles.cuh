@@ -190,7 +190,7 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     return foreground & ~several;
   }
 
-  // Pays only if there are many; in a tile of several values, only those are found that need no more values.
+  // Pays only if there are many; with several values, finds only those that need no more values.
   Bits find_isolated(const auto& links, Bits border) const {
     const Bits single = foreground & ~links.with_neighbour();
     if (comparison != Comparison::kNone) return single & B::interior() & ~border;
@@ -253,8 +253,8 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     return equal;
   }
 
-  // Calls body(distance in the tile) for the elements by which other bricks know a component: those in the
-  // last layers; in two dimensions, unless compared value by value, where its runs there start.
+  // Calls body(distance in the tile) for the elements by which other bricks know a component: in the last
+  // layers; in two dimensions, unless compared by value, where runs there start.
   void for_each_in_halos(Bits component, auto&& body) const {
     constexpr int kLast = B::kSide - 1;
     if constexpr (kAxes == 2) {
@@ -384,8 +384,8 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     return tiles.node_of(brick_of_element, first_bit);
   }
 
-  // unite_components for given links: threads find the components of their bricks and publish each element's
-  // first element, which is returned; lanes of a warp share out links to other bricks, and unite them.
+  // unite_components for given links: threads find their bricks' components and publish each element's first
+  // one, which is returned; lanes of a warp share out links to other bricks, and unite them.
   FirstDigits unite_links(const auto& links, Bits elements, Bits border, ListedNodes& nodes) {
     const Bits single = elements & ~links.with_neighbour();
     elements &= ~single;
@@ -435,8 +435,7 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
-  // Points all to their roots, and one root of each pair to the other, until none has two: overwritten stores
-  // are repeated.
+  // Overwritten stores are repeated.
   void flatten(const ListedNodes& nodes, bool pairs_done) const {
     for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
     for (bool changed = true; changed;) {
@@ -474,8 +473,8 @@ template <class Rule, class Tiles, class Index> struct TileLabelling {
     __syncthreads();
   }
 
-  // Components that reach the border get an entry: the index of their root in the tile. Others that are apart
-  // from their root get its label, complemented.
+  // Components at the border get an entry: their root's index in the tile. Others apart from their root get
+  // its label, complemented.
   void write_entries(const ListedNodes& nodes, Index* label) const {
     nodes.for_each([&](int node, bool) {
       const int root = InBlock::load(parent + node);

@@ -1,11 +1,10 @@
 // Stage 0, where not all equal neighbours of a connectivity are linked: makes words of bits of the links of
 // any rule and neighbourhood, one for each brick and backward step. Links within a brick are found row by
-// row; those to other bricks element by element. Of the latter, links that others make up for are left out,
-// as each one left is a union: a link e - t straight across, if e - e', t - t' (links within the bricks) and
-// e' - t' exist; a diagonal link e - t', if e - e' and e' - t' do. Links within bricks stay, and the link
-// relied on is earlier in its row or moves along fewer axes, so what is left connects the same elements. For
-// bonds this does not pay (kDense). Cost: values read once, those beside bricks once for each step to them; a
-// word written for each brick and step.
+// row; others element by element, less those that others make up for, as each is a union: a link e - t
+// straight across, if e - e', t - t' (links within the bricks) and e' - t' exist; a diagonal link e - t', if
+// e - e' and e' - t' do. Links within bricks stay, and the link relied on is earlier in its row or moves
+// along fewer axes, so what is left connects the same elements. For bonds this does not pay (kDense). Cost:
+// values read once, those beside bricks once for each step to them; a word written for each brick and step.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"
@@ -75,7 +74,7 @@ template <class Rule, class Tiles, class Index> struct LinksAcross {
     }
     return linked;
   }
-  // The links straight across that the element before does not make up for.
+  // Links straight across that the element before does not make up for.
   Bits needed_straight(int step, Bits linked) const {
     Bits needed = linked;
 #pragma unroll

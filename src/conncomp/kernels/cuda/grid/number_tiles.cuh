@@ -1,6 +1,6 @@
 // Stage 3, for consecutive labels: points roots of tiles to those of components (settle_roots) and gathers
-// the bits of roots in the order of the array (gather_roots), from which labels follow (core/root_bits.cuh).
-// For a small item one block does all of it, which saves two launches (number_items).
+// their bits in the array's order (gather_roots), from which labels follow (core/root_bits.cuh). For a small
+// item one block does all, which saves two launches (number_items).
 #pragma once
 
 #include "core/union_find.h"
@@ -9,7 +9,7 @@
 
 namespace conncomp {
 
-// Points a brick's roots of tiles to those of components, complemented; keeps and returns the latter's bits.
+// Points a brick's roots of tiles to components', complemented; keeps and returns the latter's bits.
 template <class Index>
 Bits settle_brick(const auto& tiles, Index* label, const BrickTable& table, int64_t number) {
   Bits roots = table.settled[number];

@@ -1,12 +1,12 @@
 // Labels large images of many small components of several values, such as noise, by rows of tiles: the
 // default if a sample says so. A block labels a tile in shared memory; its warps have 32 columns each, and go
-// from row to row with the labels of the row above, roots of the tile, in registers. A run takes the label of
-// the first element above that it is linked to, or is a root; if others have another label, one root is put
-// under the other and its label is replaced in all lanes, so no path is walked. Columns of warps are united
-// likewise (label_row_tiles), labels across borders (join_row_tiles), and elements of components that reach a
-// border get their root (follow_row_roots). Entries of nodes are ancestors or background, a root's itself,
-// with kReaching if it reaches the border. Changing values only choose among entries that are no background.
-// Cost: values read and labels written once, labels at borders read again; 75 instructions of a warp for 32
+// down the rows with the labels above, roots of the tile, in registers. A run takes the label of the first
+// element above that it is linked to, or is a root; where others differ, one root is put under the other and
+// its label replaced in all lanes, so no path is walked. Columns of warps are united likewise
+// (label_row_tiles), labels across borders (join_row_tiles), and elements of components that reach a border
+// get their root (follow_row_roots). Entries of nodes are ancestors or background, a root's itself, with
+// kReaching if it reaches the border. Changing values only choose among entries that are no background. Cost:
+// values read and labels written once, labels at borders read again; 75 instructions of a warp for 32
 // elements, 15 per union, 45 to write. Source: ours; labels of the row above: Hoshen and Kopelman 1976.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace conncomp {
 
-// An image, from its last axis on. Laid out as in row_tiles.py.
+// An image, from its last axis on. Layout: row_tiles.py.
 struct RowShape {
   int64_t value_stride[2];
   int32_t length[2];
@@ -201,7 +201,7 @@ template <class Rule, bool corners> struct RowLabelling {
       InBlock::store(entries + root, Node(root | kReaching));
     }
   }
-  // Follows entries of neighbouring nodes to their roots, all at once; background, the largest, stays.
+  // Follows neighbouring nodes' entries to roots, all at once; background, the largest, stays.
   void follow(int (&entry)[kTogether], int first) const {
     int node[kTogether];
 #pragma unroll
@@ -271,7 +271,7 @@ constexpr int kSampleRowThreads = 1024, kSampledWords = 128;
 // Of sampled elements, one of so many is linked to none before, and one of so many foreground, at least.
 constexpr int kMostOfOneRun = 10, kMostOfOneElement = 7;
 
-// One block. Sets by_rows[0] if the image has many components of several values, and does not seem sparse.
+// One block. Sets by_rows[0] for many components of several values, unless it seems sparse.
 template <class Rule, bool corners>
 __global__ void __launch_bounds__(kSampleRowThreads) sample_rows(Rule rule,
     const typename Rule::Value* __restrict__ values, RowShape shape, int32_t* by_rows, int64_t* components) {

@@ -1,8 +1,8 @@
 // Runs as nodes of a forest in shared memory, for a block that labels a tile by runs of rows. Runs are
-// numbered as they lie; the run of a column is the last that begins up to it. Contacts of a word with rows
-// before are bits of a word for each direction: the first contact of a run becomes its parent by a store
-// (take_parents), paths are halved by all at once (flatten), and other contacts are united (unite_contacts).
-// item_runs.cuh has a forest of its own, whose contacts lead aside too: one for both took 1 to 5 % longer.
+// numbered as they lie; a column's run is the last that begins up to it. Contacts of a word with rows before
+// are bits by direction: a run's first becomes its parent by a store (take_parents), all paths are halved at
+// once (flatten), and other contacts are united (unite_contacts). item_runs.cuh has a forest of its own,
+// whose contacts lead aside too: one for both took 1 to 5 % longer.
 #pragma once
 
 #include "core/union_find.h"
@@ -136,7 +136,7 @@ template <class Rows, class Run> struct RunForest : RunWords {
     __syncthreads();
   }
 
-  // Points all runs to their roots; visits each run where it begins. All threads of the block call.
+  // Points all runs to their roots; visits each run where it begins. The whole block calls.
   void unite_all(auto&& visit) {
     if (__syncthreads_or(take_parents(visit))) {
       flatten();

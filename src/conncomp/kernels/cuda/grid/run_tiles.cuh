@@ -1,13 +1,12 @@
 // Labels large volumes of bytes that touch at faces, by runs of tiles: the default for them. A tile of 64 x
 // 16 x 16 elements is 512 words of bits, a thread each. label_run_tiles unites the runs of a tile in shared
-// memory (run_forest.cuh) and keeps words and forest; the first element of a component that reaches the
-// tile's border is an entry among the labels. join_run_tiles lists and unites contacts across borders;
-// settle_run_roots, for consecutive labels, points entries to their roots and keeps their bits;
-// write_run_labels follows each entry once and writes labels. Where foreground has one value links follow
-// from bits alone, else from planes of the bits in which values differ. Values that change meanwhile decide
-// links only; entries are followed to smaller indices only. Cost: 1 byte read and 4 written per element, half
-// a byte written and read twice, 2 per run. Memory: 2.4 bytes per element. Source: ours, from runs (He, Chao
-// and Suzuki 2008) and union–find.
+// memory (run_forest.cuh) and keeps words and forest; a component that reaches the tile's border has an entry
+// among the labels, at its first element. join_run_tiles unites contacts across borders; settle_run_roots,
+// for consecutive labels, points entries to roots and keeps their bits; write_run_labels follows each entry
+// once. Links follow from bits, or with several values from planes of the bits in which they differ. Values
+// that change decide links only; entries lead to smaller indices only. Cost: 1 byte read and 4 written per
+// element, half a byte written and read twice, 2 per run. Memory: 2.4 bytes per element. Source: ours, from
+// runs (He et al. 2008) and union–find.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -142,8 +141,8 @@ struct RunLabelling {
     for (uint32_t bits = differing; bits != 0; bits &= bits - 1, plane += RunTile::kWords)
       *plane = bytes.with_bit(lowest(bits));
   }
-  // The needed contacts with rows before: one of two, if neighbours in a row are linked and so are those that
-  // they touch; likewise along the two axes of rows.
+  // The needed contacts with rows before: one of two, if neighbours in a row are linked, and those that they
+  // touch; likewise along both axes of rows.
   RunContacts<2> contacts_of(int word) const {
     constexpr int kRow = RunTile::kRow, kPlane = RunTile::kPlane;
     const uint32_t own = memory.foreground[word], linked_left = own & ~memory.starts[word];
@@ -203,8 +202,8 @@ template <class Rows, class Run> struct TileForest : RunForest<Rows, Run> {
     if ((column == 0 || column == kRow - 1) && elements >> bit & 1) mark(int(run_of(thread, bit)));
     __syncthreads();
   }
-  // Keeps nodes, and entries of roots that reach the border; for consecutive labels sets bits of roots and of
-  // entries. Returns how many roots of this thread do not reach it.
+  // Keeps nodes, and entries of roots at the border; for consecutive labels sets bits of roots and entries.
+  // Returns how many of this thread's roots do not reach it.
   template <bool consecutive>
   int keep(const RunTile& tile, int32_t* label, uint16_t* nodes, uint32_t* roots, uint32_t* entries) const {
     int settled = 0;
@@ -339,8 +338,8 @@ struct KeptTile {
   int root_of(int word, int bit) const { return root_of_element(starts, before, node, word, bit); }
 };
 
-// The elements in contact with the tile before, less those that the element to the left makes up for, if both
-// are linked along rows, or those beside, if there is one value.
+// The elements in contact with the tile before, less those that the left one makes up for, if both are linked
+// along rows, or those beside, if there is one value.
 inline uint32_t contacts_across(const KeptTile& own, const KeptTile& other, const WordsAcross& words) {
   const uint32_t of_own = own.foreground[words.own], of_other = other.foreground[words.other];
   uint32_t touching = words.axis == 0 ? of_own & of_other >> 31 : of_own & of_other;
@@ -400,7 +399,7 @@ __global__ void __launch_bounds__(kJoinRunThreads)
   }
 }
 
-// Points entries to their roots, complemented, keeps the bits of roots, and counts them by chunks of words.
+// Points entries to roots, complemented; keeps roots' bits, and counts them by chunks of words.
 template <bool may_be_elsewhere>
 __global__ void __launch_bounds__(kWordThreads) settle_run_roots(int32_t* label, RunShape shape,
     const int32_t* is_chosen, uint32_t* roots_of_word, const uint32_t* __restrict__ entries_of_word,
@@ -492,7 +491,7 @@ template <bool consecutive, int threads = RunTile::kThreads, int at_once = 1> st
       if (labels[run] < 0) labels[run] = labels[~labels[run]];
     __syncthreads();
   }
-  // Writes the labels of words, four a thread, whose row and columns are the same in all planes.
+  // Writes words' labels, four a thread, of the same row and columns in all planes.
   void write(int first, int end, const int32_t* labels_of_runs, auto&& elements_of, auto&& starts_of,
       auto&& runs_before) const {
     constexpr int kGroups = kRunWord / kTogether, kAtOnce = kThreads / kGroups;

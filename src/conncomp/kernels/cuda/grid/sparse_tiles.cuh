@@ -1,12 +1,12 @@
 // Sparse tiles: stages 1 and 4 of tiles with few elements of one value, for labels that are roots of images.
-// A tile has an entry in shared memory for each pair of elements: the label of a root, or -1 - the pair that
-// it is under. Words of bits say which pair before it each is put under (link); second links are listed and
-// united (unite_second); pairs under others are pointed to their roots, and those in the outer layers mark
-// their roots (flatten); then they get their labels, and members of marked sets are listed for stage 4
-// (settle_all), which follows them to their root (follow_sparse_tile), as stage 2 may put that under another.
-// Tiles that the end of the image cuts off, or that have more of something than there is room for, are left
-// to bricks. Cost: image read and labels written once, 4 bytes per listed element written and read; 35
-// instructions per element, 80 for one under another, 3 for four labels. Source: ours.
+// A pair of elements has an entry in shared memory: the label of a root, or -1 - the pair that it is under.
+// Words of bits say which pair before it that is (link); second links are listed and united (unite_second);
+// pairs are pointed to their roots, and those in the outer layers mark them (flatten); then they get labels,
+// and members of marked sets are listed for stage 4 (settle_all), which follows them to their root
+// (follow_sparse_tile), as stage 2 may put that under another. Tiles that the image's end cuts off, or
+// without room for something, are left to bricks. Cost: image read and labels written once, 4 bytes per
+// listed element written and read; 35 instructions per element, 80 for one under another, 3 for four labels.
+// Source: ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -17,9 +17,9 @@ namespace conncomp {
 // The most elements of a warp's bricks; and of how many of these two may be beside others, and a few more.
 constexpr int kMostOfWarp = 450, kElementsOfTwoBeside = 5, kFewBeside = 4;
 
-// The pairs that pairs are put under, and second links; a pair is where its left element is or would be. Of
-// what touches each other one link is enough: n, the pair above, alone, unless what is on the left or right
-// touches none of its elements; and on the left w, the pair there, or nw, the one above that.
+// The pairs that pairs are put under, and second links; a pair is where its left element is or would be. One
+// link does for what touches each other: n, the pair above, alone, unless what is on the left or right
+// touches none of its elements; and on the left w, the pair there, or nw, above that.
 struct PairLinks {
   using B = Brick<2>;
   static constexpr Bits kPairs = Bits(0x5555555555555555);
@@ -165,7 +165,7 @@ template <class Rule, class Tiles> struct SparseTile {
       index += row_stride();
     }
   }
-  // Puts pairs under others and lists second links, from this lane's places in the warp's lists on.
+  // Puts pairs under others and lists second links, from this lane's places in the lists on.
   void link(const PairLinks& links, int under_others, int second) const {
     for_each(links.all(), [&](int bit, int half, uint32_t place) {
       const int pair = pair_at(bit, half);

@@ -2,11 +2,10 @@
 // of a GPU idle. label_elements puts elements under the first of their runs along rows by ballots, unites
 // runs of rows in shared memory and gives each element the index of its root in the tile; join_elements
 // unites elements at borders of tiles; settle_elements points all to their roots and keeps and counts their
-// bits by chunks; number_elements counts the roots before each chunk in each block (RootRanks). The owner may
-// change values and labels meanwhile: labels are followed to smaller indices only (union_find.h). Cost:
-// values read once, those at borders twice; labels written and read twice. Three or four kernels, whose
-// latency takes most of the time. Source: Oliveira and Lotufo 2010, "A study on connected components labeling
-// algorithms using GPUs"; which contacts need no union is ours.
+// bits by chunks; number_elements counts the roots before each chunk in each block (RootRanks). Changing
+// labels are followed to smaller indices only (union_find.h). Cost: values read once, those at borders twice;
+// labels written and read twice. Three or four kernels, whose latency takes most of the time. Source:
+// Oliveira and Lotufo 2010; which contacts need no union is ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -33,8 +32,7 @@ template <int axes> struct NeededUnions : StepCodes<axes> {
   }
   // Steps to elements before that connect all linked ones, with those of other elements; `similar` are
   // linked. If the rule is transitive, a diagonal step is not needed if an element between is similar; nor a
-  // straight one along another axis than rows if the elements before both in their rows are, unless the row
-  // begins.
+  // straight one across rows if the elements before both are, unless the row begins.
   template <bool transitive>
   static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
     // The links that make up for others are those of a connectivity.
@@ -226,7 +224,7 @@ struct RootRanks {
   int64_t chunk;      // elements, a multiple of those of a word
   int* before_chunk;  // shared memory
 
-  // All threads of the block call it.
+  // The whole block calls.
   void count(const int64_t* roots_in_chunk, int chunks) const {
     const int each = (chunks + kWordThreads - 1) / kWordThreads, begin = int(threadIdx.x) * each;
     const int end = begin + each < chunks ? begin + each : chunks;

@@ -1,4 +1,4 @@
-// An array as tiles, each for a block of threads, and tiles as parts, each for a thread.
+// An array as tiles, a block each, and tiles as parts, a thread each.
 #pragma once
 
 #include "cuda/grid/cells.cuh"
@@ -22,8 +22,8 @@ template <int log0, int log1, int log2> struct FixedLogs {
 };
 
 // A tile has 2^log[a] parts along axis a, from the last one on, each 2^part_log long; one element along axes
-// beyond three. Tiles are in C order, item by item; kernels add item_of(tile) items to pointers. Laid out as
-// in tiling.py.
+// beyond three. Tiles are in C order, item by item; kernels add item_of(tile) items to pointers. Layout:
+// tiling.py.
 template <int rank, int part_log, class Logs> struct Tiling {
   CellGrid<rank> grid;
   Logs log;

@@ -1,9 +1,9 @@
 // Windings of the components of an array labelled with all axes open: a thread a seam link or a slot of the
-// table. unite_seams unites open components at the seams, close_seams collects closed paths
-// (core/wrapping/windings.h). tell_smallest tells each root the smallest of its open components;
-// list_windings lists the lattices of those that wrap for the host, and count_left_out how many numbers below
-// some bounds are left out; mark_axes marks what the host found among all components; record_windings records
-// it for models. Cost: that of the array's surface, times the steps to neighbours.
+// table. unite_seams unites open components, close_seams collects closed paths (core/wrapping/windings.h).
+// tell_smallest tells each root the smallest of its open components; list_windings lists the lattices of
+// those that wrap, and count_left_out how many numbers below some bounds are left out; mark_axes marks what
+// the host found; record_windings records it for models. Cost: that of the array's surface, times the steps
+// to neighbours.
 #pragma once
 
 #include "core/links.h"
@@ -12,8 +12,8 @@
 
 namespace conncomp {
 
-// Adds the closed paths of a warp's links to lattices. Most links of a large component make one path, and all
-// who add to a lattice read it, so each warp adds a path once between others.
+// Adds the closed paths of a warp's links to lattices. Most links of a large component make one path, and
+// adding reads the lattice, so each warp adds a path once between others.
 struct PathsOfWarp {
   using Path = SeamWindings::Path;
   const SeamWindings& windings;
@@ -32,7 +32,7 @@ struct PathsOfWarp {
     }
   }
 
-  // Adds path_of(link) for all `links`. All threads of a grid call.
+  // Adds path_of(link) for all `links`. The whole grid calls.
   void add_all(int64_t links, auto&& path_of) {
     for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
       const int64_t link = first + lane();
@@ -65,7 +65,7 @@ struct KeyedLink {
 };
 
 // Unites the ends of all links, link_of(number), and keeps them for close_seams. A warp leaves out repeated
-// links: else most of a large component would wait at few addresses. All threads of a grid call.
+// links, lest large components wait at few addresses. The whole grid calls.
 void unite_links(const SeamWindings& windings, int64_t links, auto&& link_of) {
   KeyedLink last;  // that one of the warp's lanes had; the same in all
   for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
@@ -111,7 +111,7 @@ struct ListedWinding {
   WindingBasis basis;
 };
 
-// Lists components that wrap, by lattice; `read` gets their number and the counts of open components.
+// Lists components that wrap, by lattice; `read` gets their number and open components' counts.
 template <int = 0>
 __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
     int64_t* read, ListedWinding* winding) {
@@ -124,7 +124,7 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
   }
 }
 
-// Counts keys left out for smaller ones: at between[k] those below bound[k], and not below the one before.
+// Counts keys left out for smaller ones: at between[k] those from bound[k - 1] to below bound[k].
 template <int = 0>
 __global__ void count_left_out(
     SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds, int64_t* between) {

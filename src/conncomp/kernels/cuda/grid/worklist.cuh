@@ -1,6 +1,5 @@
-// Work that threads share out in shared memory. Bricks of a warp's lanes have more or fewer components; so
-// lanes list what there is to do, and take it from the list in turn, instead of waiting for the lane that has
-// most.
+// Work that threads share out in shared memory. As bricks have more or fewer components, lanes list what
+// there is to do, and take it in turn, instead of waiting for the lane with most.
 #pragma once
 
 #include "cuda/core/warp.cuh"

@@ -1,8 +1,7 @@
 // Stage 4: each thread finds the components of its brick again, follows their entries to the roots, and
 // writes the labels of all its elements. The number of each element's component in its brick, from 1, is kept
-// as four planes of bits, `digit`; a row of labels is written by looking these numbers up. With given links,
-// many elements are components by themselves: they have the number kSingle, and their label is made when it
-// is written.
+// as four planes of bits, `digit`, and looked up for a row of labels. With given links, lone elements have
+// the number kSingle, and labels made when written.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"
@@ -20,7 +19,7 @@ inline uint32_t spread(uint32_t bits) {
 constexpr int kSingle = 15;
 
 // Writes the `wanted` labels of a row of each lane's brick, `together` at a time: four bits of `numbers`
-// choose among `labels`, kWarp apart. With `singles`, the label of number kSingle is label_of(its index).
+// choose among `labels`, kWarp apart. With `singles`, kSingle means label_of(its index).
 template <int together, class B, bool singles, class Index>
 void write_row(
     Index* label, Index first, uint32_t numbers, uint32_t wanted, const Index* labels, auto&& label_of) {
@@ -82,8 +81,8 @@ template <bool consecutive, class Index> FollowedEntry<Index> follow_entry(Index
   }
 }
 
-// Follows listed components of a sparse tile, the lane's first `number` given. Returns how many roots this
-// thread has: below 0 where its warp put another's under others.
+// Follows listed components of a sparse tile, the lane's first `number` given. Returns this thread's roots:
+// below 0 where its warp put another's under others.
 template <class Tiles>
 int follow_sparse_tile(
     const Tiles& tiles, int32_t* label, const ListToFollow<Tiles>& list, uint32_t number, uint32_t tile) {

@@ -1,6 +1,6 @@
-// Windings of clusters found by bricks and tiles, a thread a link over the end of an axis (a seam link):
-// tiles are joined without these links (join_links), which unite_seams_of_bricks then looks at as unite_seams
-// (windings.cuh) does, with roots as names of the open clusters; join_seams joins them at last.
+// Windings of clusters found by bricks and tiles, a thread a seam link, over the end of an axis: join_links
+// joins tiles without these, unite_seams_of_bricks then takes them as unite_seams (windings.cuh) does, with
+// roots as names of open clusters; join_seams joins them at last.
 #pragma once
 
 #include "cuda/grid/tiled_bricks.cuh"

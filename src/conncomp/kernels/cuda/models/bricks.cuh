@@ -1,9 +1,9 @@
 // A Swendsen-Wang update of spins as bits, by the stages of the default for arrays and without labels:
-// link_words rearranges bonds, sites or phases into the words of links of bricks; label_tiles and join_links
-// are those of arrays; measure_tiles, join_sizes and sum_sizes measure clusters, if wanted; flip_bricks
-// follows the entries of a brick's components to their roots, whose random numbers give the new states of all
-// sites. Bytes a site, for Ising spins: bonds and links 2 bits each, written and read; spins 1 bit read and
-// written; entries 4 bytes, touched at the first sites of components.
+// link_words rearranges bonds, sites or phases into words of links of bricks; label_tiles and join_links are
+// those of arrays; measure_tiles, join_sizes and sum_sizes measure clusters, if wanted; flip_bricks follows
+// the entries of a brick's components to their roots, whose random numbers give new states. A site of Ising
+// spins: bonds and links 2 bits each, written and read; spins 1 bit read and written; entries 4 bytes,
+// touched at first sites of components.
 #pragma once
 
 #include "cuda/grid/tiled_bricks.cuh"
@@ -38,7 +38,7 @@ template <int axes> struct BrickRows {
     constexpr int kHeight = axes < 2 ? 1 : B::kSide;
     return (at[2] + k / kHeight) * lines(1) + at[1] + k % kHeight;
   }
-  // How many words lines that are neighbours along an axis are apart.
+  // How many words neighbouring lines along an axis are apart.
   int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
 
   // Calls body(k, word of the row from the first one's) for the rows that are in the lattice.
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kLinkThreads)
   });
 }
 
-// Writes the rows of a brick to a plane; all lanes call, as half a byte belongs to the lane beside.
+// Writes a brick's rows to a plane; all lanes call, as half a byte is the lane beside's.
 template <int axes> void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
   using B = Brick<axes>;
   Bits64* const first = plane + rows.first_word;
@@ -217,8 +217,8 @@ template <int classes> struct SizeClasses {
   }
 };
 
-// Measures the clusters within a tile, a block each; of others, puts their sites there in `size` at the
-// tile's root. Dynamic shared memory: 4 bytes a site.
+// Measures the clusters within a tile, a block each; of others, sets `size` at the tile's root. Dynamic
+// shared memory: 4 bytes a site.
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,

@@ -1,11 +1,11 @@
 // One Euler step of the equation of Cahn and Hilliard from one array to another, in two or three dimensions,
 // by the scheme of core/cahn_hilliard.h. A thread owns kWidth columns, one load of 16 bytes, and marches
-// along the first axis through `run` layers. Its registers hold the field of a few layers, one of them being
-// loaded ahead, and the potentials of three layers of its columns and one more on either side, so that along
-// a row no thread waits for another. With three axes, the potentials of neighbouring rows come through shared
-// memory; the first and the last row of a block only compute theirs. Cost: the field is read about once from
-// main memory and written once; potentials are computed (kWidth + 2)/kWidth * (run + 2)/run times; noise
-// draws a Philox block per four cells and axis, and one more.
+// along the first axis through `run` layers. Its registers hold the field of a few layers, one loaded ahead,
+// and potentials of three layers of its columns and one more on either side, so that along a row no thread
+// waits. With three axes, potentials of neighbouring rows come through shared memory; a block's first and
+// last row only compute theirs. Cost: the field is read about once from main memory and written once;
+// potentials are computed (kWidth + 2)/kWidth * (run + 2)/run times; noise draws a Philox block per four
+// cells and axis, and one more.
 #pragma once
 
 #include "core/cahn_hilliard.h"
@@ -15,13 +15,13 @@ namespace conncomp {
 
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
-// Fields of float32 in two dimensions without noise leave registers for more layers on their way, and blocks.
+// Two-dimensional float32 without noise leaves registers for more layers on their way, and blocks.
 template <class T, int kAxes, bool kNoise> constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
 template <class T, int kAxes, bool kNoise> constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
 template <class T, bool kNoise> constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
 constexpr int kPlaneBlocks = 2;
 
-// What kernels work on. Laid out as in cahn_hilliard.py.
+// What kernels work on. Layout: cahn_hilliard.py.
 struct Fields {
   FieldShape shape;
   int64_t replicas;
@@ -111,8 +111,8 @@ void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
   }
 }
 
-// What a thread has of the layers around z, the one that it writes next; a step shifts all by a layer. A
-// value is used kAhead steps after it was loaded.
+// A thread's layers around z, the one that it writes next; a step shifts all by a layer. A value is used
+// kAhead steps after it was loaded.
 //
 //   layers       z - 1      z          z + 1     z + 2     ...  z + 2 + kAhead
 //   values                  middle     after     queue[0]  ...  queue[kAhead]

@@ -1,14 +1,14 @@
 // The Ising model on cells whose bonds are steps of -1, 0 or 1 along each axis, such as triangular lattices,
-// or honeycombs as walls of bricks. The word of bonds of a kind is then a word of links as tiled_bricks.cuh
-// has them, of the site that the bond leads back from; kind 0, along the row, belongs to the site before. The
-// stages after are those of bricks.cuh. Cost: a bit a site and kind is written and read twice. Source: ours.
+// or honeycombs as walls of bricks. A kind's word of bonds is then a word of links (tiled_bricks.cuh), of the
+// site that the bond leads back from; kind 0, along the row, belongs to the site before. Then follow the
+// stages of bricks.cuh. Cost: a bit a site and kind is written and read twice. Source: ours.
 #pragma once
 
 #include "cuda/models/bricks.cuh"
 
 namespace conncomp {
 
-// The kind of bonds that leads back along each step, by its code, or -1. Laid out as in cell_spins.py.
+// The kind of bonds that leads back along each step, by its code, or -1. Layout: cell_spins.py.
 struct KindsOfSteps {
   int32_t kind[13];
 };

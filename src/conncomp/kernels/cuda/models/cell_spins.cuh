@@ -1,9 +1,9 @@
 // The Ising model on lattices of any unit cell: updates of Swendsen and Wang, or of Wolff, by a forest of
 // runs in words (core/cell_lattice.h).
 //
-// 1. A block takes a tile, a column of kTileRows words. A thread draws the bonds of its word and unites runs
-// in shared memory; bonds that leave the tile are kept. 2. Kept bonds unite tiles in global memory. 3. If
-// wanted, sizes are added up at roots. 4. A warp takes a word: runs find their roots, whose coins flip them.
+// 1. A block takes a tile, a column of kTileRows words. A thread draws its word's bonds and unites runs in
+// shared memory. 2. Bonds that leave the tile, kept, unite tiles in global memory. 3. If wanted, sizes are
+// added up at roots. 4. A warp takes a word: runs find their roots, whose coins flip them.
 // Cost: some 7 random words a kind of bonds and word; 4 bytes a site and 1 bit a site and kind are written.
 // Source: ours.
 #pragma once
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Draws the bonds of all kinds, the axes of `replicas`, if wanted, and counts them, satisfied ones and spins.
+// Draws the bonds of all kinds, as axes of `replicas`, if wanted; counts all, satisfied ones and spins.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_cell_words(Replicas replicas, CellLattice cells, const Bits64* __restrict__ spins,

@@ -1,5 +1,5 @@
-// New states and sizes of clusters, for any labelling of any lattice. A label is the smallest site of its
-// cluster in the replica, whose random numbers (core/spins.h) decide. Cost: a label and a Philox call a site.
+// New states and sizes of clusters, for any labelling of any lattice. A label is its cluster's smallest site
+// in the replica, whose random numbers (core/spins.h) decide. Cost: a label and a Philox call a site.
 #pragma once
 
 #include "core/union_find.h"
@@ -29,7 +29,7 @@ struct SitesOfWarp {
   }
 };
 
-// Calls body(whether there is a site, site) for the sites of the words of a warp, whose lanes call together.
+// Calls body(whether there is a site, site) for a warp's words; all lanes call.
 void for_each_site_of_warp(const Replicas& replicas, auto&& body) {
   replicas.for_each_word_of_warp([&](int64_t word) {
     const SitesOfWarp sites(replicas.lattice, word);

@@ -1,6 +1,6 @@
-// The domains of fields: components of the cells above a threshold, and of the others. mark_phases writes the
-// former as words of bits; then bricks.cuh follows, from link_words of phases on, with DomainSums. No labels
-// are written, and nothing waits for the host. Bytes a cell, of float32: four read, and bits.
+// The domains of fields: components of cells above a threshold, and of others. mark_phases writes the former
+// as bits; then bricks.cuh follows, from link_words on, with DomainSums, without labels or waiting for the
+// host. Bytes a cell, of float32: four read, and bits.
 #pragma once
 
 #include "core/cahn_hilliard.h"

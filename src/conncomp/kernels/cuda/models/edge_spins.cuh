@@ -1,7 +1,7 @@
 // Spins on any edges: updates of Swendsen and Wang, and of Wolff, by union-find (core/edge_spins.h). A thread
-// draws four bonds from one block of Philox and unites the ends of active ones; a bit for each vertex says
-// whether the cluster with this root stays; a warp then finds the roots of a word and writes its spins. Cost:
-// a random read of a bit of spins for each end of a bond; two of parents and a compare-and-swap for an active
+// draws four bonds from a block of Philox and unites the ends of active ones; a bit for each vertex says
+// whether its cluster, if a root, stays; a warp then finds a word's roots and writes its spins. Cost: a
+// random read of a bit of spins for each end of a bond; two of parents and a compare-and-swap for an active
 // bond; 4 bytes and two bits a vertex. Source: ours.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Sweeps of exchanges of spins, many in one launch. A small lattice stays in the shared memory of its block.
-// A larger one is shared by as many blocks as run at once, which meet after each substep. A thread takes a
-// word of the class at a time (core/kawasaki.h). Cost: on the body-centred lattice 13 instructions a pair:
-// for 64 pairs 16 words are loaded, two stored, and three blocks of random numbers drawn.
+// Sweeps of exchanges of spins, many in one launch. A small lattice stays in its block's shared memory. As
+// many blocks as run at once share a larger one, and meet after each substep. A thread takes a word of the
+// class at a time (core/kawasaki.h). Cost: on the body-centred lattice 13 instructions a pair: for 64 pairs
+// 16 words are loaded, two stored, and three blocks of random numbers drawn.
 #pragma once
 
 #include "core/kawasaki.h"
@@ -12,7 +12,7 @@ namespace conncomp {
 
 constexpr int kMostExchangeThreads = 512;
 
-// Lattices of one shape side by side. Laid out as in kawasaki.py.
+// Lattices of one shape side by side. Layout: kawasaki.py.
 struct ExchangeReplicas {
   ExchangeLattice lattice;
   int32_t parts;  // blocks of a replica

@@ -1,7 +1,6 @@
-// Configurations of percolation as words of bits, drawn as on the CPU; bricks.cuh then measures their
-// clusters, from link_words of sites or bonds on, with PercolationSums, without labels. Bytes a site: a bit
-// for its word, one for the foreground and one for each axis of links, written and read; entries as of
-// arrays.
+// Configurations of percolation as words of bits, drawn as on the CPU; bricks.cuh then measures clusters,
+// from link_words on, with PercolationSums, without labels. A site: a bit for its word, one for the
+// foreground and one for each axis of links, written and read; entries as of arrays.
 #pragma once
 
 #include "core/percolation.h"

@@ -1,7 +1,7 @@
-// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each,
-// which keeps the lattice, its bonds and its labels in shared memory. Threads draw 64 bonds of one axis each,
-// and coins if q = 2 (core/spins.h); warps label bands of rows (row_labels.cuh); roots get the digits of
-// their states, and sites follow. Cost: about 160 instructions a site and two axes. Source: ours.
+// Many Swendsen-Wang updates of spins as bits in one launch: of batches of small lattices, a block each, with
+// lattice, bonds and labels in shared memory. Threads draw 64 bonds of one axis each, and coins if q = 2
+// (core/spins.h); warps label bands of rows (row_labels.cuh); roots get the digits of their states, and sites
+// follow. Cost: about 160 instructions a site and two axes. Source: ours.
 #pragma once
 
 #include "cuda/models/row_labels.cuh"

@@ -20,7 +20,7 @@ struct GlassWords {
   Bits64 bond(int axis, int32_t site) const { return __ldg(bonds + axis * sites + site); }
 };
 
-// Of a launch. Laid out as in spin_glass.py.
+// Of a launch. Layout: spin_glass.py.
 struct GlassLaunch {
   GlassReplicas replicas;
   int32_t axes, parts;  // blocks of a group

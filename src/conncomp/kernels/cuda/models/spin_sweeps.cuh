@@ -1,6 +1,6 @@
 // Many Swendsen-Wang updates of spins as bits in one launch, of lattices so small that launches would take
-// most of the time. `parts` blocks share a replica, each with a box of its sites, and wait for each other
-// within the launch: by hardware, if they are a cluster. A warp takes 32 sites of a row at a time, a segment.
+// most of the time. `parts` blocks share a replica, each with a box of sites, and meet within the launch: by
+// hardware, if they are a cluster. A warp takes 32 sites of a row at a time, a segment.
 //    draw      the bonds of the box, a thread 64 bonds of one axis (core/spins.h)
 //    label     clusters within the box, in shared memory: runs of a row by bits, then unions between rows
 //    publish   each site's root in its box, and join clusters by bonds between boxes, if there are several
@@ -17,7 +17,7 @@ namespace conncomp {
 
 constexpr int kMostBoxThreads = 1024;
 
-// The boxes that a lattice is cut into. Laid out as in spin_sweeps.py.
+// The boxes that a lattice is cut into. Layout: spin_sweeps.py.
 struct Boxes {
   int32_t extent[kLatticeAxes];  // along rows a multiple of 64, or no less than the lattice's
   int32_t segments, words;       // of a box, at most
@@ -56,7 +56,7 @@ struct Box {
   }
 };
 
-// Up to 32 sites of a row of a box. In lattices that close, the first site along an axis follows the last.
+// Up to 32 sites of a row of a box. Where lattices close, an axis's first site follows the last.
 template <int axes> struct Segment {
   static constexpr int kAlongRow = axes - 1;
   int32_t first;           // site of the lattice

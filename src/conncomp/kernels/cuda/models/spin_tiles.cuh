@@ -1,10 +1,9 @@
 // A Swendsen-Wang update of spins as bits by tiles of rows, of lattices too large for one block. Tiles have
 // 2^k sites along each axis; beyond the lattice they have no bonds. label_rows labels clusters in a tile, in
-// shared memory (row_labels.cuh), keeps for each site its cluster's smallest place, two bytes, and marks
-// roots of clusters that reach other tiles; join_rows unites marked roots by bonds that leave a tile;
-// flip_rows draws new states of roots, by coins if q = 2, then of sites. Bytes a site: bonds a bit for each
-// axis read, and coins; labels two, written and read; forest entries four, at marked roots only. Source:
-// ours.
+// shared memory (row_labels.cuh), keeps each site's smallest place in its cluster, and marks roots of
+// clusters that reach other tiles; join_rows unites marked roots by bonds that leave a tile; flip_rows draws
+// states of roots, by coins if q = 2, then of sites. A site: a bit for each axis and coin read; two bytes of
+// label, written and read; four of the forest, at marked roots only. Source: ours.
 #pragma once
 
 #include "cuda/models/row_labels.cuh"
@@ -15,7 +14,7 @@ namespace conncomp {
 constexpr int kMostTileThreads = 256;
 constexpr int kFlippingBlocks = resident_blocks(kMostTileThreads) < 6 ? resident_blocks(kMostTileThreads) : 6;
 
-// Laid out as in spin_tiles.py.
+// Layout: spin_tiles.py.
 struct SpinTiles {
   int32_t count[kLatticeAxes], log[kLatticeAxes];  // of tiles along each axis; of their sites
   BoxRows box;
@@ -79,7 +78,7 @@ template <int axes> struct TilePlace {
     next.number = replica * tiles.tiles() + in_replica;
     return next;
   }
-  // Where places and words of the tile begin among those of all.
+  // Where the tile's places and words begin.
   int64_t first_word() const { return int64_t(number) * tiles.words(); }
   int64_t first_place() const { return first_word() * kWarp; }
   const Bits32* of_replica(const Bits64* words, int64_t each) const {
@@ -184,7 +183,7 @@ __global__ void __launch_bounds__(kMostTileThreads)
   for (int word = thread; word < words; word += threads) marks_of_all[tile.first_word() + word] = marks[word];
 }
 
-// A bond that leads to the tile after this one along an axis: places in both, of 14 bits, and the axis.
+// A bond to the next tile along an axis: places in both, of 14 bits, and the axis.
 struct OuterBond {
   static constexpr int kPlaceBits = 14;
   Bits32 bits;
@@ -248,7 +247,7 @@ __global__ void __launch_bounds__(kMostTileThreads) join_rows(Replicas replicas,
   lists[warp].finish(count, unite_ends);
 }
 
-// A block a tile. Dynamic shared memory: lists, digits of roots for each word and plane, and places of words.
+// A block a tile. Dynamic shared memory: lists, roots' digits by word and plane, places of words.
 template <int axes>
 __global__ void __launch_bounds__(kMostTileThreads, kFlippingBlocks) flip_rows(Replicas replicas,
     SpinTiles tiles, const Bits64* __restrict__ coins_of_all, const Place* __restrict__ label,

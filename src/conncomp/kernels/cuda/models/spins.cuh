@@ -1,6 +1,6 @@
-// The spins of many lattices of one shape, their bonds, and counts of both. `parts` blocks share a replica,
-// and a thread takes a word of 64 sites at a time (core/spins.h). Cost of activate_bonds: half a Philox call
-// a word of 32 bonds; spins are read once for each axis and once more, bonds written once.
+// Spins of many lattices of one shape, bonds, and counts of both. `parts` blocks share a replica, a thread
+// takes a word of 64 sites at a time (core/spins.h). Cost of activate_bonds: half a Philox call a word of 32
+// bonds; spins are read once for each axis and once more, bonds written once.
 #pragma once
 
 #include "core/metropolis.h"
@@ -10,7 +10,7 @@ namespace conncomp {
 
 constexpr int kSpinThreads = 128, kMostSpinThreads = 256;  // the latter in blocks that take tiles
 
-// What a block works on. Laid out as in replicas.py.
+// What a block works on. Layout: replicas.py.
 struct Replicas {
   Lattice lattice;
   int32_t axes;   // of the model; the last ones of the lattice
@@ -254,10 +254,10 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// Counters of replicas lie apart, so that waiting for one does not disturb another.
+// Replicas' counters lie apart, so that waiting for one disturbs no other.
 constexpr int kCounterStride = 32;
 
-// Laid out as in replicas.py.
+// Layout: replicas.py.
 struct Updates {
   int32_t count, every, before;  // each `every`-th measures; so many are made since the last one that did
   int64_t record_stride;         // from one record of all replicas to the next
@@ -268,7 +268,7 @@ struct Updates {
   }
 };
 
-// Records what a thread counts of bonds, and the block's `sites` by states, whose words are dealt to threads.
+// Records a thread's counts of bonds, and the block's `sites` by states, whose words threads share.
 void record_words(const Records& records, int64_t replica, const Lattice& lattice, const Bits64* spins,
     int32_t satisfied, int32_t active, int64_t sites, auto&& for_each_word) {
   satisfied = warp_sum(satisfied), active = warp_sum(active);

@@ -1,7 +1,7 @@
 // Structure factors: sums of core/structure.h over all sites, and squares of those over clusters. A thread
-// goes through the sites of a replica, once for each component. Of clusters, stretches of sites with one
-// label add to two numbers at the label, which are squared and summed at last. Cost: a table entry and two
-// products a site and wave; of clusters two atomic additions a stretch, and 16 bytes a site. Source: ours.
+// goes through sites once for each component. Of clusters, stretches of one label add to two numbers there,
+// squared and summed at last. Cost: a table entry and two products a site and wave; of clusters two atomic
+// additions a stretch, and 16 bytes a site. Source: ours.
 #pragma once
 
 #include "core/structure.h"

@@ -1,10 +1,10 @@
 // Spins that are unit vectors: first values, bonds, reflections, and observables. Clusters are those of Potts
 // updates of two states, which say what is reflected.
 //
-// Half a warp takes a column of words, row after row along axis 2, so that what it computed of the next row
-// serves again. A lane has the sites l, 16 + l, 32 + l and 48 + l of a word: one block of Philox has the
-// numbers of their bonds along an axis, and votes make the word. Cost: some 25 instructions for each
-// projection, one fewer a site than axes, and 50 a bond. Source: ours, see core/vector_spins.h.
+// Half a warp takes a column of words, row after row along axis 2, so that the next row's projections serve
+// again. A lane has the sites l, 16 + l, 32 + l and 48 + l of a word: a block of Philox has the numbers of
+// their bonds along an axis, and votes make the word. Cost: some 25 instructions for each projection, one
+// fewer a site than axes, and 50 a bond. Source: ours, see core/vector_spins.h.
 #pragma once
 
 #include "cuda/models/clusters.cuh"
@@ -95,7 +95,7 @@ struct ColumnOfWords {
   }
 };
 
-// Calls body(column) for the columns of this half of a warp; all lanes call together.
+// Calls body(column) for this half-warp's columns; all lanes call.
 void for_each_column(const Replicas& replicas, int32_t rows_of_column, auto&& body) {
   const Bits32 warps = blockDim.x / kWarp, part = Bits32(blockIdx.x % replicas.parts),
                count = ColumnOfWords::count(replicas.lattice, rows_of_column),

@@ -1,11 +1,11 @@
 // Many updates of spins that are unit vectors in one launch, of lattices so small that launches would take
 // most of the time. `parts` blocks share a replica, each with a chunk of consecutive sites, a thread a site,
-// and wait for each other after each of: publishing each site's root in its chunk, whose clusters it has
-// labelled in shared memory; joining clusters by bonds that leave a chunk; reflecting sites by the coins of
-// their roots. Chains of parents take the time: so runs, by votes of a warp, are joined without a union, and
-// of bonds between two runs the first is followed. Sizes and projections of clusters are summed at roots of
-// chunks, then of all, and recorded with the next update or at the end. Cost: three microseconds for
-// barriers, as many for dependent loads; some 250 instructions a site and two axes. Source: ours.
+// and meet after each of: labelling the chunk's clusters in shared memory and publishing each site's root;
+// joining clusters by bonds that leave a chunk; reflecting sites by the coins of roots. Chains of parents
+// take the time: so runs, by votes of a warp, are joined without a union, and of bonds between two runs the
+// first is followed. Sizes and projections are summed at roots of chunks, then of all, and recorded with the
+// next update or at the end. Cost: three microseconds for barriers, as many for dependent loads; some 250
+// instructions a site and two axes. Source: ours.
 #pragma once
 
 #include "cuda/core/barrier.cuh"
@@ -15,7 +15,7 @@ namespace conncomp {
 
 constexpr int kSweepThreads = 512, kMostUpdates = kSweepThreads;
 
-// At most kMostUpdates of them. Laid out as in vector_sweeps.py.
+// At most kMostUpdates of them. Layout: vector_sweeps.py.
 struct VectorUpdates : Updates {
   int32_t chunk, negative;  // sites of a block; -1 where the coupling is
   bool one, clusters;       // whether one cluster is reflected; whether all are measured

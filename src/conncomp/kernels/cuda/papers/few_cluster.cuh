@@ -1,13 +1,12 @@
 // Weigel's few-cluster update: grows the cluster of one chosen site in each tile along its wave front, and
 // fills new_spins with the spins after an update in which these clusters may flip. A block grows the cluster
-// of its tile's site through the whole lattice (grow_clusters): new sites wait in a queue of as many places
-// as the lattice has sites; a thread takes one, draws its bonds to equal spins, and claims the sites behind
-// active ones, each for the first tile. Tiles whose fronts meet are united (settle_growths). All claimed
-// sites of a cluster then flip or none, as its smallest site decides (flip_growths), as in choose_clusters
-// and flip_clusters. Unlike the paper's, spins do not flip during growth: two chosen sites may share a
-// cluster, and parts that decided apart would tear it. Blocks share queues as memory requires. Cost: two
-// Philox calls per site of a cluster, an atomic access per active bond, two barriers a round. Source: Weigel
-// 2011, section III (point 3 and equation 27).
+// of its tile's site through the lattice (grow_clusters): new sites wait in a queue with a place for each
+// site; a thread takes one, draws its bonds to equal spins, and claims the sites behind active ones, each for
+// the first tile. Tiles whose fronts meet are united (settle_growths). A cluster then flips or not, as its
+// smallest site decides (flip_growths). Unlike the paper's, spins do not flip during growth: two chosen sites
+// may share a cluster, and parts that decided apart would tear it. Blocks share queues as memory requires.
+// Cost: two Philox calls per site of a cluster, an atomic access per active bond, two barriers a round.
+// Source: Weigel 2011, section III (point 3 and equation 27).
 #pragma once
 
 #include "cuda/models/clusters.cuh"
@@ -15,7 +14,7 @@
 
 namespace conncomp {
 
-// Laid out as in few_cluster.py. Seeds are numbered by replica and tile.
+// Layout: few_cluster.py. Seeds are numbered by replica and tile.
 template <class Index> struct Growths {
   Index* owner;   // of each site: the seed that has claimed it, or -1
   Index* above;   // of each seed: a forest of those in one cluster

@@ -1,7 +1,6 @@
-// Bonds of spins activated site by site, a byte of bonds for each site, as Weigel does. Fills
-// bonds_of_site[i] with a bit for each axis whose bond at site i is active, and counts possible and active
-// bonds: the bonds that activate_bonds draws for 64 sites at a time. A thread takes one site, four in a
-// square, or a column of four; one alone has little to do while it waits for memory, as the paper found.
+// Bonds of spins activated site by site, as Weigel does. Fills bonds_of_site[i] with a bit for each axis
+// whose bond at site i is active, and counts possible and active bonds: those of activate_bonds. A thread
+// takes one site, four in a square, or a column of four; one alone has little to do while memory is awaited.
 // Cost: half a Philox call or more per bond between equal spins. Source: Weigel 2011, section II.A.
 #pragma once
 

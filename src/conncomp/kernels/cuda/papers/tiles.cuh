@@ -1,13 +1,13 @@
 // Weigel's tiles: labels tiles first, then consolidates them. Fills label[i] with the smallest index of i's
-// component, or -1 for background. Every site starts with its index (start_labels). A block labels a tile of
-// B sites a side in shared memory: one thread by breadth-first search (local_bfs) or union-find
-// (local_union_find), or all by lowering labels at the ends of bonds (local_self_label). Relaxation stores
-// the local roots at both ends of every bond between tiles (prepare_relax) and lowers their labels (relax).
-// Sewing unites trees of labels along those bonds within groups of two tiles a side, then four, ..., at last
-// across periodic borders: by size as in the paper, one bond of a group after the other, in a forest of its
-// own (plant_trees, sew_by_size, collect_trees); or by index, whole seams at once (sew). At last sites take
-// their root's label (flatten_tiles). Cost: with C bonds a side relaxation stores 2 C indices, and takes as
-// many sweeps as tiles lie on a path. Source: Weigel 2011, section II.B and C.
+// component, or -1 for background, from its own index on (start_labels). A block labels a tile in shared
+// memory: one thread by breadth-first search (local_bfs) or union-find (local_union_find), or all by lowering
+// labels at the ends of bonds (local_self_label). Relaxation stores the local roots at both ends of every
+// bond between tiles (prepare_relax) and lowers their labels (relax). Sewing unites trees of labels along
+// those bonds within groups of two tiles a side, then four, ..., at last across periodic borders: by size as
+// in the paper, one bond of a group after the other, in a forest of its own (plant_trees, sew_by_size,
+// collect_trees); or by index, whole seams at once (sew). At last sites take their root's label
+// (flatten_tiles). Cost: with C bonds a side relaxation stores 2 C indices, and takes as many sweeps as tiles
+// lie on a path. Source: Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"
@@ -62,7 +62,7 @@ template <class Index, int rank> void for_each_tile(const CellGrid<rank>& grid, 
 }
 
 // Fills links[site] with a bit for each direction with a linked neighbour in the tile. Links lead from
-// foreground to later sites, so the first site of a component is foreground even if values have changed.
+// foreground to later sites, so a component's first site is foreground even if values changed.
 template <class Rule, int rank, class Index>
 void find_links(const CellGrid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
     const typename Rule::Value* __restrict__ values, const Index* labels, uint16_t* links) {
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kWarp) local_bfs(CellGrid<rank> grid, Rule rul
   });
 }
 
-// One thread's forest: tree[root] is minus the size of a tree, others are parents. Returns a site's root.
+// Returns a site's root in one thread's forest: tree[root] is minus the size, others are parents.
 template <class Entry> Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
   Entry root = site;
   while (tree[root] >= 0) root = tree[root];
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(1024) local_self_label(CellGrid<rank> grid, Ru
 }
 
 // Planes of sites on borders between tiles, across each axis: at first, first + spacing, ..., or at the end
-// of the axis. Laid out as in tiles.py.
+// of the axis. Layout: tiles.py.
 template <int rank> struct Seams {
   int64_t first, spacing;
   int64_t planes[rank];

@@ -1,8 +1,8 @@
 // Ids to numbers 0, 1, ... in the order in which 64-bit ids first come, in batches of places: 2 r has the
 // left id of row r, 2 r + 1 the right one. take_slots puts ids into a hash table (key_table.cuh) and finds
-// where each comes first, list_firsts writes that for numbering.cuh, number_ids gives places their numbers;
-// fill_table makes a table anew. A slot has the scrambled id and a word, its number or, from kUnknown on, its
-// first place in the batch. If 4 has number 0 and 3 has number 1:
+// where each comes first, list_firsts writes that for numbering.cuh, number_ids numbers places; fill_table
+// makes a table anew. A slot has the scrambled id and a word, its number or, from kUnknown on, its first
+// place in the batch. If 4 has number 0 and 3 has number 1:
 //   ids of the batch      7   9   9   4   7   3
 //   words of their slots  +0  +1  +1  0   +0  1          after take_slots; + stands for kUnknown
 //   found                 +a  +b  +b  0   +a  1          + and the slot, or the number that is known
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(kInterningThreads) list_firsts(int64_t places,
   }
 }
 
-// `counts` has the new ids, from 1, at their places. Each place gets the number of its id, after `known` ids,
-// left and right ones in the halves of `numbers`; new ids are listed.
+// `counts` has the new ids, from 1, at their places. Each place gets its id's number, after `known` ids, left
+// and right in the halves of `numbers`; new ids are listed.
 template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,

@@ -1,6 +1,6 @@
 // Percolation on the CPU: all numbers of occupied elements in one run, and single configurations. Elements
-// are added in random order, and clusters united as they meet: M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett.
-// 85, 4104 (2000). Nothing is in the order of memory, so blocks go through stages that prefetch for the next.
+// are added in random order, and clusters united as they meet: Newman, Ziff 2000. Nothing is in the order of
+// memory, so blocks go through stages that prefetch for the next.
 #pragma once
 
 #include "core/percolation.h"

@@ -1,7 +1,7 @@
 // Clusters by union-find, each with its size and how it closes on itself around the lattice. The lattice is
-// repeated along its periodic axes; a site knows how many periods it is from its parent (Machta et al., Phys.
-// Rev. E 54, 1332 (1996)). A bond within a cluster closes a path, which winds as often as periods differ.
-// Cost: a node of 8 bytes a site where windings fit 32 bits, as up to 16384 x 16384; else 16 or 32.
+// repeated along its periodic axes; a site knows how many periods it is from its parent (Machta et al. 1996).
+// A bond within a cluster closes a path, which winds as often as periods differ. Cost: a node of 8 bytes a
+// site where windings fit 32 bits, as up to 16384 x 16384; else 16 or 32.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace conncomp {
 
 // Vectors of periods as one integer: the sum of number << shift, modulo 2^bits. So one addition adds vectors;
-// a negative number borrows 1 of the number above. A path through a tree goes over the end of an axis at most
-// once for each site of the last layer and its link there, for which each axis has bits enough.
+// a negative number borrows 1 of the number above. A path through a tree goes over an axis's end at most once
+// for each link of the last layer: each axis has bits for that.
 struct Periods {
   int shift[kLatticeAxes], bits[kLatticeAxes], width;  // bits is 0 of an axis that does not close
 

@@ -12,7 +12,7 @@ using BondSource = FunctionRef<void(int64_t replica, int64_t word, int64_t count
 
 class ActiveBonds {
  public:
-  // Counts bonds in `tally`, unless it is null. With a source the rest of what decides on bonds is unused.
+  // Counts bonds in `tally`, unless null. With a source all else that decides on bonds is unused.
   ActiveBonds(const LatticeReplicas& replicas, int64_t replica, const Bits64* words, Bits32 step,
       Bits64 probability, SpinTally* tally, const BondSource* source)
       : lattice_(replicas.lattice),

@@ -1,7 +1,7 @@
 // Clusters of chosen sites alone, 64 sites at a time, where bonds are dear to draw, as of vectors (states:
 // patch_flood.h). Reached sites of a word wait until its turn; then they spread along the row, and reach the
-// words around. The smallest site draws what becomes of the cluster. One thread a replica. Source: ours; U.
-// Wolff 1989, and M. Weigel 2011, section III, for the updates.
+// words around. The smallest site draws what becomes of the cluster. One thread a replica. Source: ours;
+// updates: Wolff 1989; Weigel 2011, section III.
 #pragma once
 
 #include "cpu/core/bits.h"

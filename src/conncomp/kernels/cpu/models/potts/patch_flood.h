@@ -1,8 +1,7 @@
 // The clusters of chosen sites alone, by patches of 8 or 16 rows of 64 sites. Reached sites of a patch wait
 // until its turn; then they spread within it along all rows at once (forward by an addition, which carries,
-// back by six shifts) and from row to row, and reach the patches beside. The smallest site draws what becomes
-// of the cluster. Cost: bonds are drawn in patches that clusters reach, and those before; one thread a
-// replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
+// back by six shifts) and from row to row, and reach the patches beside. Cost: bonds are drawn in patches
+// that clusters reach, and those before; one thread a replica. Source: as flood.h.
 #pragma once
 
 #include <iterator>
@@ -18,7 +17,7 @@ namespace conncomp {
 // Rows of a patch where rows are few, and else: those of two registers, which work at the same time.
 constexpr int kFewPatchRows = 8, kMostPatchRows = std::max(8, 2 * ManyWords<8>::kOfPart);
 
-// Where a patch is: its number, first word and rows, the coordinates of the first row, and the column.
+// A patch's number, first word and rows, the first row's coordinates, and the column.
 struct PatchPlace {
   int64_t patch;
   WordPlace first;
