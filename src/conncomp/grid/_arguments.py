@@ -22,7 +22,7 @@ from conncomp._arrays import as_numpy, check_kind
 from conncomp._label_output import as_dtype
 from conncomp.grid._values import check_rule, lattice_of
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.question import OF_VALUES, Question
+from conncomp.grid.array import OF_VALUES, Question
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 # Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of

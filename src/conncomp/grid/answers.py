@@ -22,8 +22,7 @@ from conncomp._array_storage import move_from_gpu
 from conncomp._arrays import in_library
 from conncomp._label_output import Output
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.array import Array
-from conncomp.grid.question import Question
+from conncomp.grid.array import Array, Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, current_gpu
 from conncomp.kernels.cuda.workspace import Workspace

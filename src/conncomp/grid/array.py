@@ -1,9 +1,10 @@
-"""Turn the caller's array into an `Array`: values as kernels read them, and a question."""
+"""Questions about arrays, and `Array`: values as kernels read them, and a question."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,52 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp.grid._values import describe_bonds, describe_values, lattice_of, with_even_items
-from conncomp.grid.question import OF_VALUES, Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Neighbourhood
+
+Numbering = Literal["consecutive", "roots"]
+OF_VALUES = "of bool, integer or floating dtype"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Who is connected to whom in an array, and how its components are numbered.
+
+    The checked arguments of `label` or `label_bonds`. A question holds no array, so an array, a
+    chunk, a slab and a block of a file share one, in any process.
+
+    Attributes
+    ----------
+    neighbourhood : along the axes after the first `batch_axes`
+    background, tolerance : checked; for arrays of values only
+    consecutive : whether labels are consecutive, or else roots
+    counted : whether the numbers of components are wanted
+    dtype : of the labels, or "smallest", or None for the default
+    options : a choice for each option of the `algorithm`
+    """
+
+    neighbourhood: Neighbourhood
+    batch_axes: int = 0
+    background: float | None = None
+    tolerance: float = 0
+    of_bonds: bool = False
+    consecutive: bool = True
+    counted: bool = True
+    dtype: Any = None
+    device: str = "cpu"
+    algorithm: str = "auto"
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def numbering(self) -> Numbering:
+        """`consecutive` as the argument `numbering` of `label`."""
+        return "consecutive" if self.consecutive else "roots"
+
+    def closed_along(self, axes: tuple[bool, ...]) -> Question:
+        """Return the question with other periodic axes of an item."""
+        return replace(self, neighbourhood=self.neighbourhood._replace(periodic=axes))
 
 
 class Given(NamedTuple):

@@ -17,8 +17,7 @@ from conncomp._lazy import function_for
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, label_array
-from conncomp.grid.array import array_of, read, read_array
-from conncomp.grid.question import Numbering, Question
+from conncomp.grid.array import Numbering, Question, array_of, read, read_array
 from conncomp.grid.repeated import answer_and_record, call_again
 from conncomp.kernels.cuda.workspace import Workspace
 
