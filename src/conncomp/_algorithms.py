@@ -115,12 +115,10 @@ def by_roots(fill_roots: FillRoots, first: int) -> Fill:
     return fill
 
 
-def paper_on_gpu(
-    name: str, fill_roots: FillRoots, source: str, first: int, **traits: Any
-) -> Algorithm:
+def paper_on_gpu(name: str, fill: FillRoots, source: str, first: int, **traits: Any) -> Algorithm:
     """Return a paper's algorithm on a GPU, which waits unless `traits` say otherwise."""
     traits = {"waits": always_waits, **traits}
-    return Algorithm(name, "cuda", by_roots(fill_roots, first), source, **traits)
+    return Algorithm(name, "cuda", by_roots(fill, first), source, **traits)
 
 
 class Choices(TypedDict, total=False):

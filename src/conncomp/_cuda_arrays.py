@@ -178,13 +178,11 @@ class RecordedFill:
         self._ahead = Ahead(self._new) if is_ahead else None
         with workspace, gpu.loading([TELLING.module()] * self._is_told):
             variable = (labels,) if given is None else (given, labels)
-            self._recording = record(gpu, fill, variable, tells=self._is_told)
-            numbers = self._recording.returned
+            recording = self._recording = record(gpu, fill, variable, tells=self._is_told)
+            numbers = recording.returned
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
-            self.first = (
-                self._recording.read(self._counts_address) if self._is_told else self._numbers()
-            )
+            self.first = recording.read(self._counts_address) if self._is_told else self._numbers()
 
     def __call__(self, workspace: Workspace, out: Any, *given: int) -> tuple[Any, Any]:
         """Fill labels; return them, and the numbers of components as `Counted` says.

@@ -25,12 +25,7 @@ from conncomp._algorithms import Algorithm, Task
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_named, recorded_with
 from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cuda.graph.boruvka import (
-    ForestTask,
-    as_many,
-    forest_arcs,
-    room_for_forest,
-)
+from conncomp.kernels.cuda.graph.boruvka import ForestTask, as_many, forest_arcs, room_for_forest
 from conncomp.kernels.cuda.launcher import Gpu, are_watched, current_gpu
 from conncomp.kernels.cuda.recordings import Recordings, stream_key
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
@@ -88,12 +83,10 @@ def _recordings(gpu: Gpu, graph: Parts, workspace: Workspace) -> Recordings:
 
 def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
     """Fill labels, record the launches for the kind; return the components as `Counted` says."""
-    library, gpu = cuda_library_named(graph.library), current_gpu()
+    library, gpu, is_own = cuda_library_named(graph.library), current_gpu(), task.workspace is None
     assert library is not None
     memory = task.workspace or _workspaces.take(gpu.device, gpu.current_stream())
-    counted: Counted = (
-        "told" if task.consecutive else "copied" if task.workspace is None else "left"
-    )
+    counted: Counted = "told" if task.consecutive else "copied" if is_own else "left"
     with memory:  # no other call takes more of it before the launches are recorded
         launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
         recorded = RecordedFill(gpu, launches, task.labels, library, memory, counted)

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._algorithms import choose_algorithm
-from conncomp._arguments import (
-    as_batch_axes,
-    as_bool,
-    as_integer,
-    as_sequence,
-    check_choice,
-    shown,
-)
+from conncomp._arguments import as_batch_axes, as_bool, as_integer, as_sequence, check_choice, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp._label_output import as_dtype
 from conncomp.grid._values import check_rule, lattice_of

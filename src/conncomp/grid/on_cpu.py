@@ -37,10 +37,8 @@ class NativeImage:
     def __init__(self, array: Array) -> None:
         values, links, question = array.values, array.links, array.question
         self.address: int = values.__array_interface__["data"][0]
-        shape, strides, neighbourhood = values.shape, values.strides, question.neighbourhood
-        self.grid, self.order = describe_axes(
-            shape, strides, values.itemsize, neighbourhood, question.batch_axes
-        )
+        layout = values.shape, values.strides, values.itemsize
+        self.grid, self.order = describe_axes(*layout, question.neighbourhood, question.batch_axes)
         if links.bonds:
             links = links._replace(bonds=tuple(links.bonds[k] for k in self.order))
         self.rule = link_rule(links)

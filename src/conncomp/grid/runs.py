@@ -15,6 +15,7 @@ from conncomp.grid.on_cpu import NativeImage
 
 # The most elements of an array for `KeptRuns`.
 LARGEST = np.iinfo(np.int32).max
+Numbers = NDArray[np.int32]
 
 
 class KeptRuns:
@@ -33,11 +34,11 @@ class KeptRuns:
         image = NativeImage(array)
         self.shape, self._order = array.values.shape, image.order
         self._runs = native.KeptRuns(image.address, image.rule, image.grid)
-        self.roots: NDArray[np.int32] = self._runs.roots()
+        self.roots: Numbers = self._runs.roots()
         self.nbytes: int = self._runs.bytes
         self.one_value: bool = self._runs.one_value
 
-    def side(self, axis: int, last: bool) -> NDArray[np.int32]:
+    def side(self, axis: int, last: bool) -> Numbers:
         """Return the numbers of the elements on a side, 0 for background, without its axis."""
         ahead, after = self.shape[:axis], self.shape[axis + 1 :]
         if axis not in self._order:  # of length 1: the side is the whole array
@@ -48,18 +49,14 @@ class KeptRuns:
         self._runs.write_side(self._order.index(axis), last, numbers.reshape(-1))
         return numbers.transpose(np.argsort(order)).reshape(ahead + after)
 
-    def write(
-        self, table: NDArray[np.int32], out: NDArray[np.int32] | None = None
-    ) -> NDArray[np.int32]:
+    def write(self, table: Numbers, out: Numbers | None = None) -> Numbers:
         """Return ``table[numbers]`` for the numbers of all elements, in `out` if given."""
         if out is None:
             out = new_array(np, self.shape, np.int32)
         self._runs.write(*self._placed(table, out))
         return out
 
-    def _placed(
-        self, table: NDArray[np.int32], out: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], list[int], int]:
+    def _placed(self, table: Numbers, out: Numbers) -> tuple[Numbers, list[int], int]:
         """Return table, strides in elements and address for native calls; check that they fit."""
         if out.shape != self.shape or out.dtype != np.int32 or len(table) != len(self.roots) + 1:
             raise ValueError("a table or an array is not that of these runs")
@@ -71,8 +68,8 @@ class Placed(NamedTuple):
     """Arguments of `KeptRuns.write`: runs, table, and `out`, a part of a larger array."""
 
     runs: KeptRuns
-    table: NDArray[np.int32]
-    out: NDArray[np.int32]
+    table: Numbers
+    out: Numbers
 
 
 def write_together(parts: Sequence[Placed]) -> None:

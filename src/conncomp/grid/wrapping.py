@@ -161,10 +161,8 @@ def component_wrapping(
             [0, 0]]])
     """
     given = read_array(label_image, "label_image", device, workspace)
-    asked: dict[str, Any] = {"tolerance": tolerance, "periodic": periodic, "batch_axes": batch_axes}
-    question = question_of_image(
-        given.array, label_image, background, connectivity, structure, device=given.place, **asked
-    )
+    asked = background, connectivity, structure, tolerance, periodic, batch_axes
+    question = question_of_image(given.array, label_image, *asked, device=given.place)
     return wrapping_of(array_of(question, given), workspace, "label_image")
 
 
@@ -257,10 +255,8 @@ def percolates(
     """
     number = as_integer("axis", axis)
     given = read_array(image, "label_image", device)
-    values, place = given.array, given.place
-    question = question_of_image(
-        values, image, background, connectivity, structure, tolerance, periodic, device=place
-    )
+    asked = background, connectivity, structure, tolerance, periodic
+    question = question_of_image(given.array, image, *asked, device=given.place)
     array = array_of(question, given)
     closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):

@@ -122,14 +122,12 @@ def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
     return steps
 
 
-def _along(
-    structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]
-) -> NDArray[np.bool_]:
+def _along(structure: bytes, closed: tuple[bool, ...], axes: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return a structuring element without the other axes, which are of length 1."""
-    ndim = len(periodic)
+    ndim = len(closed)
     present = np.frombuffer(structure, bool).reshape((3,) * ndim)
     left_out = [k for k in range(ndim) if k not in axes]
     for k in left_out:
         # Each way along a periodic axis of length 1 leads to the same element.
-        present = np.any(present if periodic[k] else present.take([1], k), k, keepdims=True)
+        present = np.any(present if closed[k] else present.take([1], k), k, keepdims=True)
     return present.transpose(*axes, *left_out).reshape((3,) * len(axes))

@@ -43,13 +43,12 @@ SPINS, PAUSE = 2000, 1e-3
 class DeviceArray(Protocol):
     """An array on the GPU, as drivers use it: of CuPy, or of NumPy on the host executor."""
 
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # in bytes
+
     @property
     def dtype(self) -> DType:
         """The type of its elements."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of its axes."""
 
     @property
     def ndim(self) -> int:
@@ -62,10 +61,6 @@ class DeviceArray(Protocol):
     @property
     def nbytes(self) -> int:
         """The memory of its elements, in bytes."""
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """The distances of elements along each axis, in bytes."""
 
     @property
     def flags(self) -> Any:
@@ -351,9 +346,8 @@ class Gpu:
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         expressions = [f"conncomp::{name}" for name in names]
-        module = self.xp.RawModule(
-            code=source(file), options=compile_options(file), name_expressions=expressions
-        )
+        code, options = source(file), compile_options(file)
+        module = self.xp.RawModule(code=code, options=options, name_expressions=expressions)
         return [module.get_function(expression) for expression in expressions]
 
     def together(self, kernel: Kernel) -> Kernel:

@@ -19,9 +19,7 @@ ADD = Templates(FILE, "add_small_moments", "add_moments")
 OF_VALUES = Templates(
     FILE, "add_weighted_moments", "add_squares<{value}>", value=VALUE_TYPES, rows=(1, POWERS)
 )
-OF_AXES = Templates(
-    FILE, "centre_moments_of_rows", "normalize_moments", axes=range(1, MOST_AXES + 1)
-)
+OF_AXES = Templates(FILE, "centre_moments_of_rows normalize_moments", axes=range(1, MOST_AXES + 1))
 VARIANCES = Templates(FILE, "write_variances", axes=FEW_AXES)
 BOXES = Struct("Boxes", "entries", ("ndim", COUNT))
 

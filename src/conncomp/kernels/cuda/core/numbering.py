@@ -78,9 +78,8 @@ def _number_few(gpu: Gpu, labels: DeviceArray, first: int, workspace: Workspace)
     """Write numbers where each block numbers all words of roots."""
     count = len(labels)
     words = -(-count // WORD)
-    roots, in_chunk, components = workspace.take(
-        gpu, (words, WORDS), (-(-words // ROUND), COUNT), (1, COUNT)
-    )
+    parts = (words, WORDS), (-(-words // ROUND), COUNT), (1, COUNT)
+    roots, in_chunk, components = workspace.take(gpu, *parts)
     mark, number = _FEW.load(gpu, labels.dtype)
     launch(mark, (len(in_chunk), THREADS), count, words, ROUND, labels, roots, in_chunk)
     grid = gpu.grid(count, each=LABELS_AT_ONCE)
@@ -114,9 +113,8 @@ def _find_root_bits(
     words = -(-count // WORD)
     chunk = max(1, -(-words // (gpu.resident_threads // THREADS * ROUND))) * ROUND
     chunks = -(-words // chunk)
-    roots, in_chunk, numbers, components = workspace.take(
-        gpu, (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)
-    )
+    parts = (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)
+    roots, in_chunk, numbers, components = workspace.take(gpu, *parts)
     if count:
         mark, number_words, _ = kernels.load(gpu, labels.dtype)
         grid = chunks, THREADS

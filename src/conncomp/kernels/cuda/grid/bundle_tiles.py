@@ -70,12 +70,10 @@ class BundlePlan(NamedTuple):
         launch(sample, (1, SAMPLING), rule, values, shape, choice, components)
         launch(label, by_tile, rule, values, labels, shape, choice, kept, roots, entries)
         launch(join, by_tile, labels, shape, choice, kept)
-        for kernel in settle:
+        for each in settle:
             (chunk, chunks), counts = self.chunked, placed["in_chunk"]
             by_chunk = min(chunks, gpu.resident_threads), THREADS
-            launch(
-                kernel, by_chunk, labels, shape, choice, roots, entries, chunk, counts, components
-            )
+            launch(each, by_chunk, labels, shape, choice, roots, entries, chunk, counts, components)
 
     def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""

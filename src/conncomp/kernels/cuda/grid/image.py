@@ -186,9 +186,8 @@ class Image:
         ):
             values = values.copy()
         self.values = values
-        self.geometry = geometry_of(
-            values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes
-        )
+        laid_out = values.shape, values.strides, values.dtype.itemsize
+        self.geometry = geometry_of(*laid_out, neighbourhood, batch_axes)
         if links.bonds:  # those along axes of length 1 are left out, as the axes are
             along = zip(links.bonds, values.shape[batch_axes:], strict=True)
             links = links._replace(bonds=tuple(bond for bond, length in along if length != 1))

@@ -85,17 +85,15 @@ def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewher
     return _Names(links, tiles, ctype(index), in_all, joined)
 
 
-def _every(
-    links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False
-) -> tuple[_Names, ...]:
+def _every(links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False) -> list[_Names]:
     """Return the template arguments of all tiles that are compiled for links and ranks."""
     tiles: list[Any] = [(rank, LOGS[rank], False) for rank in ranks if rank in FIXED]
     tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
     every: Any = product(links, tiles, (SPARSE_INDEX,) if elsewhere else INDEX_TYPES)
-    return tuple(
+    return [
         _named(name, rank, logs, items, index, elsewhere)
         for name, (rank, logs, items), index in every
-    )
+    ]
 
 
 _EQUAL = tuple(f"conncomp::Equal<{value}>" for value in VALUE_CTYPES.values())
@@ -197,10 +195,9 @@ def fill_labels(
     words, columns = plan.words, plan.columns
     if plan.words_of_item:
         (number_items,) = number
-        by_item, of_item = (image.geometry.items, ITEM_THREADS), np.int32(plan.words_of_item)
-        launch(
-            number_items, by_item, tiles, labels, of_item, np.int32(columns), table, roots, numbers
-        )
+        by_item = image.geometry.items, ITEM_THREADS
+        lengths = np.int32(plan.words_of_item), np.int32(columns)
+        launch(number_items, by_item, tiles, labels, *lengths, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
         chunk, chunks = plan.chunked
@@ -254,7 +251,7 @@ class Plan(NamedTuple):
     by_word: dict[str, Part]
 
 
-def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
+def _may_be_sparse(geometry: Geometry, links: Links, index: DType) -> bool:
     """Whether tiles of an array, cut as usual, may be labelled as sparse ones, by roots."""
     return (
         len(geometry.shape) == SPARSE_AXES
@@ -267,7 +264,7 @@ def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bo
 
 @lru_cache(maxsize=1024)
 def plan_of(
-    geometry: Geometry, links: Links, index: np.dtype[Any], multiprocessors: int, consecutive: bool
+    geometry: Geometry, links: Links, index: DType, multiprocessors: int, consecutive: bool
 ) -> Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)

@@ -129,16 +129,15 @@ def plan_of(geometry: Geometry, index: DType, multiprocessors: int, consecutive:
     (height, width), items = geometry.shape, geometry.items
     tiles_of_row, bands = _tiles(geometry.shape)
     tiles, columns = items * bands * tiles_of_row, -(-width // WORD)
-    words = items * height * columns
+    of_item = height * columns
+    words = items * of_item
     of_words: dict[str, Part] = {
         "roots_of_word": (words, WORDS),
         "number_of_word": (words, NODE),
         "roots_of_tile": (tiles, NODE),
     }
-    numbered = tiles * height * columns
-    in_blocks = (
-        height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
-    )
+    in_blocks = of_item <= MOST_WORDS_IN_BLOCK
+    in_blocks &= tiles * of_item <= MOST_NUMBERED * multiprocessors
     kind = ("kNumbersOfBlock" if in_blocks else "kNumbers") if consecutive else "kRoots"
     kernels = _KERNELS_OF_ROWS if kind == "kNumbers" else _KERNELS
     one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors

@@ -80,9 +80,8 @@ def fill_roots(
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
     sewing = "by size" if merge == "sewing" and trees == "size" else merge
-    start, label, *across, flatten = _KERNELS[sewing].load(
-        gpu, image.rule_name, image.rank, local, roots.dtype
-    )
+    kinds = image.rule_name, image.rank, local, roots.dtype
+    start, label, *across, flatten = _KERNELS[sewing].load(gpu, *kinds)
 
     width, height = START_BLOCK
     grid, rule, values = image.grid, image.rule, image.values
