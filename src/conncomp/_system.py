@@ -83,8 +83,7 @@ def print_cuda_facts() -> None:
     runtime = cupy.cuda.runtime
     questions: dict[str, Callable[[], str]] = {
         "gpu": lambda: "; ".join(
-            _device(runtime.getDeviceProperties(device))
-            for device in range(runtime.getDeviceCount())
+            _device(runtime.getDeviceProperties(k)) for k in range(runtime.getDeviceCount())
         ),
         "cupy": lambda: str(cupy.__version__),
         "cuda of the driver": lambda: cuda_version(runtime.driverGetVersion()),

@@ -18,7 +18,7 @@ from conncomp._core import native
 from conncomp.grid.array import Array
 from conncomp.kernels import seconds_left
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
+from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Strides, steps_along
 
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
@@ -56,11 +56,7 @@ def link_rule(links: Links) -> Any:
 
 @lru_cache(maxsize=1024)
 def describe_axes(
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    itemsize: int,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
+    shape: Shape, strides: Strides, itemsize: int, neighbourhood: Neighbourhood, batch_axes: int
 ) -> tuple[Any, tuple[int, ...]]:
     """Return a `native.Grid` of the axes, batch axes first and rows last, and the item's order.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
+Strides = tuple[int, ...]
 Step = tuple[int, ...]  # -1, 0 or 1 along each axis
 
 

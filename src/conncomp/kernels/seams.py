@@ -146,16 +146,13 @@ def no_windings(counts: Numbers) -> Windings:
 
 
 def number_windings(
-    first: Numbers,
-    bases: Numbers,
-    open_counts: Numbers,
-    left_out_below: Callable[[Numbers], Numbers],
+    first: Numbers, bases: Numbers, open_counts: Numbers, left_below: Callable[[Numbers], Numbers]
 ) -> Windings:
     """Return the windings of components, with their numbers among all.
 
     Components that wrap have the smallest keys `first`, (k,), and `bases`. Labels follow from those
     of the open items, of which there are `open_counts`, as both are in the order of first elements:
-    those connected to smaller ones are left out. ``left_out_below(numbers)`` counts them below
+    those connected to smaller ones are left out. ``left_below(numbers)`` counts them below
     ascending numbers.
     """
     order = np.argsort(first)
@@ -164,7 +161,7 @@ def number_windings(
     bounds = np.concatenate([first, ends])
     ascending = np.argsort(bounds)
     below = np.empty(len(bounds), np.int64)
-    below[ascending] = left_out_below(bounds[ascending])
+    below[ascending] = left_below(bounds[ascending])
     below_first, below_ends = below[: len(first)], below[len(first) :]
     counts = open_counts - below_ends
     counts[1:] += below_ends[:-1]

@@ -88,20 +88,12 @@ class DeviceArray(Protocol):
 
 
 class Kernel(NamedTuple):
-    """A compiled kernel.
+    """A compiled kernel: CuPy's `function`, launched by ``call(grid, block, arguments, ...)``."""
 
-    Attributes
-    ----------
-    name : of its template
-    function : CuPy's
-    call : launches it, by ``call(grid, block, arguments, shared_mem=0)``
-    together : whether all blocks of a launch run at the same time
-    """
-
-    name: str
+    name: str  # of its template
     function: Any
     call: Callable[..., None]
-    together: bool = False
+    together: bool = False  # whether all blocks of a launch run at the same time
 
 
 class Launch(NamedTuple):
@@ -205,9 +197,9 @@ class Templates:
     """Kernels of a file that are compiled together, for template arguments that a call chooses.
 
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
-    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, tuples with
-    named fields, or keys of a dict whose values are filled in. `indices`, names between spaces, are
-    choices of `INDEX_TYPES` and come last. A kernel named without ``<`` takes all choices.
+    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, named tuples,
+    or keys of a dict whose values are filled in; those of `indices` come last. A kernel named
+    without ``<`` takes all choices.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
@@ -281,9 +273,9 @@ class Gpu:
     ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
-        They are compiled together, so a driver loads all that it needs at once. `shared_percent` is
-        the share of a multiprocessor's memory that is shared memory; a launch with another share
-        than the one before waits for its end, so kernels that follow each other ask for one.
+        They are compiled together, so a driver loads all that it needs at once. `shared_percent` of
+        a multiprocessor's memory is shared memory; a launch waits for the one before if that has
+        another share, so kernels that follow each other ask for one.
         """
         key = file, names
         if key not in self._kernels:
@@ -307,8 +299,7 @@ class Gpu:
     def loading(self, groups: Sequence[Module]) -> AbstractContextManager[None]:
         """Compile modules by threads during a context, whose end waits for them, even interrupted.
 
-        The context may load other modules, which come before these or decide whether there are
-        more.
+        The context may load other modules.
         """
         missing = [group for group in groups if group not in self._kernels]
         return self._loading(missing) if missing else nullcontext()
@@ -405,7 +396,7 @@ class Gpu:
         return number
 
     def new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return an int64, shape (1,), in pinned memory, which is never freed or given again."""
+        """Return an int64, shape (1,), in pinned memory, which nobody else ever gets."""
         with _pinning:
             if not self._answers:
                 memory = self.xp.cuda.alloc_pinned_memory(PINNED_BYTES)

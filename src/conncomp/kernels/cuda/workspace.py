@@ -95,8 +95,7 @@ class Workspace:
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
-        A struct that was taken before costs a look-up. Arrays of parts are made when they are asked
-        for, by name.
+        A struct that was taken before costs a look-up; an array is made when it is asked for.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         if (placed := self._structs.get(key)) is not None:
@@ -158,10 +157,7 @@ class OwnWorkspaces:
 
 @dataclass(slots=True, eq=False)
 class PlacedStruct:
-    """A struct for launches, of pointers to parts of a workspace.
-
-    ``placed[name]`` is the array of a part, shape (count,), in the struct or beside it.
-    """
+    """A struct of pointers to parts of a workspace; ``placed[name]`` is a part, in or beside it."""
 
     struct: np.void
     _parts: Mapping[str, Part]

@@ -86,9 +86,7 @@ class BundlePlan(NamedTuple):
 
 def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -> BundlePlan | None:
     """Return how a volume is labelled by bundles, if it has one value; None if it is not."""
-    if not run_tiles.takes_kind(geometry, links, index, AXES):
-        return None
-    if geometry.item_size < LEAST:
+    if geometry.item_size < LEAST or not run_tiles.takes_kind(geometry, links, index, AXES):
         return None
     tiles, words = prod(run_tiles.tiles_along(geometry.shape)), run_tiles.words_of(geometry.shape)
     parts: dict[str, Part] = {"kept": (tiles, KEPT)}

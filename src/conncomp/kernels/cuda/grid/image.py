@@ -14,7 +14,7 @@ from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import DeviceArray, DType, Gpu
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
+from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, Strides, steps_along
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
@@ -44,7 +44,7 @@ class Geometry(NamedTuple):
     """
 
     shape: Shape
-    value_strides: tuple[int, ...]
+    value_strides: Strides
     steps: Steps
     items: int
     item_stride: int
@@ -79,11 +79,7 @@ def grid_of(geometry: Geometry) -> Any:
 
 @lru_cache(maxsize=1024)
 def geometry_of(
-    shape: Shape,
-    strides: tuple[int, ...],
-    itemsize: int,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
+    shape: Shape, strides: Strides, itemsize: int, neighbourhood: Neighbourhood, batch_axes: int
 ) -> Geometry:
     """Describe an array with strides in bytes, whose batch axes lie evenly."""
     item = shape[batch_axes:]
@@ -110,7 +106,7 @@ def geometry_of(
 
 
 @lru_cache(maxsize=1024)
-def steps_evenly(shape: Shape, strides: tuple[int, ...]) -> bool:
+def steps_evenly(shape: Shape, strides: Strides) -> bool:
     """Whether elements lie at equal distances in memory, in C order."""
     axes = [k for k in range(len(shape)) if shape[k] != 1]
     return all(strides[outer] == strides[inner] * shape[inner] for outer, inner in pairwise(axes))

@@ -34,7 +34,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Part, Workspace
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/tiled_bricks.cuh"
@@ -247,7 +247,7 @@ class Plan(NamedTuple):
     tile_count: int
     border: int
     shared: int
-    table: dict[str, Part | int | None]
+    table: Fields
     by_word: dict[str, Part]
 
 
@@ -282,7 +282,7 @@ def plan_of(
     sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
     plan_instead = row_tiles.plan_of if sparse else bundle_tiles.plan_of
     instead = plan_instead(geometry, links, index, consecutive) if fixed else None
-    table: dict[str, Part | int | None] = {
+    table: Fields = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (bricks * len(geometry.steps.backward), BITS),
         "settled": (bricks, BITS),

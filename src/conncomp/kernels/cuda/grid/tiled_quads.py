@@ -23,7 +23,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Part, Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Shape
 
@@ -120,7 +120,7 @@ class _Plan(NamedTuple):
     by_band: tuple[int, int]
     by_part: tuple[int, int]
     joins: bool
-    table: dict[str, Part | int | None]
+    table: Fields
 
 
 @lru_cache(maxsize=1024)
