@@ -60,8 +60,7 @@ class Algorithm:
 
     ``waits(options)`` is whether it goes on until nothing changes: then labels must be memory of
     its own, it waits for the GPU, and a CUDA graph cannot capture it. ``check(problem,
-    **options)``, if there is one, raises ValueError for what it does not take. All are given a
-    choice for each option.
+    **options)`` raises ValueError for what it does not take. All get a choice for each option.
     """
 
     name: str  # what the user calls it

@@ -1,7 +1,7 @@
 """The machine, its GPUs and what is set in the environment: what a bug report needs.
 
-Whatever is missing or broken becomes a sentence in place of its value. What may hang or crash, as
-drivers do, is asked in a process of its own, and not waited for beyond `PATIENCE` seconds.
+What is missing or broken becomes a sentence in place of its value. Drivers, which may hang or
+crash, are asked in a process of its own, for up to `PATIENCE` seconds.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Recorded calls on graphs of a GPU: components and spanning forests.
 
-A graph on a GPU keeps its arrays, so which kernels are launched, and on what, differs from one call
-to the next by labels and weights only. The first call of a kind on a graph records its launches,
-and later ones replay them:
+A graph on a GPU keeps its arrays, so launches of a kind differ by labels and weights only:
 
     first call      check, plan, allocate, launch ... launch, read the count     record
     later ones      new labels, replay, read the count
 
-Cost: some microseconds of Python, and two for all launches, which are one CUDA graph, instead of
-ten for each. A recording belongs to the memory that it needs, of a workspace, or one for all calls
-without; when a larger graph takes more of it, the recordings of smaller ones are forgotten.
+Replays are one CUDA graph: some microseconds in all, instead of ten for each launch. A recording
+belongs to the memory that it needs, of a workspace, or one for all calls without; when a larger
+graph takes more of it, the recordings of smaller ones are forgotten.
 """
 
 from __future__ import annotations
@@ -46,8 +44,8 @@ def call_again(
 ) -> tuple[Kind, tuple[Any, Any] | None]:
     """Return the kind of a call of `connected_components`, and its result: number and labels.
 
-    `asked` has directed, connection, numbering, algorithm and device. The kind is None if launches
-    are not recorded; the result is None if there is no recording, or it does not take `out`.
+    The kind is None if launches are not recorded; the result is None if there is no recording, or
+    it does not take `out`.
     """
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:

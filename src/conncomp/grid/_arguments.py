@@ -18,8 +18,8 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.array import OF_VALUES, Question
 from conncomp.kernels.neighbourhood import Neighbourhood
 
-# Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
-# 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.
+# Work grows with the number of neighbours: an array of 32 KB with 15 axes, each element with 14
+# million neighbours, would take minutes.
 MOST_NEIGHBOURS = 3**10
 
 

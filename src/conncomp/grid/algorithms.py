@@ -38,7 +38,7 @@ class GridDriver(Protocol):
 
 
 # The first driver that takes an array labels it. The comments name a section of
-# benchmarks/notes-grid-gpu.md and its times on an H200. On a CPU runs label all arrays.
+# benchmarks/notes-grid-gpu.md and its times on an H200.
 DEFAULTS_ON_GPU: tuple[GridDriver, ...] = (
     # "A block an item": 64 masks of 256² in 15.9 µs for 39; of fewer, quads are faster.
     item_runs,

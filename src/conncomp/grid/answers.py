@@ -1,9 +1,7 @@
 """Answers to questions about arrays.
 
-    Question  ->  algorithm, of the table  ->  fill labels  ->  numbers of components
-
-`run_algorithm` goes this way; what is around it allocates labels, and moves them where the caller's
-array lies.
+`run_algorithm` takes one algorithm of the table; what is around it allocates labels, and moves them
+where the caller's array lies.
 """
 
 from __future__ import annotations

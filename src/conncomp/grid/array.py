@@ -37,28 +37,19 @@ class Question:
 
     The checked arguments of `label` or `label_bonds`. A question holds no array, so an array, a
     chunk, a slab and a block of a file share one, in any process.
-
-    Attributes
-    ----------
-    neighbourhood : along the axes after the first `batch_axes`
-    background, tolerance : checked; for arrays of values only
-    consecutive : whether labels are consecutive, or else roots
-    counted : whether the numbers of components are wanted
-    dtype : of the labels, or "smallest", or None for the default
-    options : a choice for each option of the `algorithm`
     """
 
-    neighbourhood: Neighbourhood
+    neighbourhood: Neighbourhood  # along the axes after the first `batch_axes`
     batch_axes: int = 0
-    background: float | None = None
+    background: float | None = None  # as `tolerance`, for arrays of values only
     tolerance: float = 0
     of_bonds: bool = False
-    consecutive: bool = True
-    counted: bool = True
-    dtype: Any = None
+    consecutive: bool = True  # or else roots
+    counted: bool = True  # whether the numbers of components are wanted
+    dtype: Any = None  # of the labels, or "smallest", or None for the default
     device: str = "cpu"
     algorithm: str = "auto"
-    options: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()  # a choice for each
 
     @property
     def numbering(self) -> Numbering:
@@ -104,17 +95,14 @@ def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
 
 
 class Array(NamedTuple):
-    """An array, and the question that is asked of it: who is connected to whom.
+    """An array, and the question that is asked of it.
 
-    Attributes
-    ----------
-    given : the caller's array, as one of NumPy or CuPy
-    library : that of the caller's array
-    values : on the device that labels, of the labels' shape; uint8 for bonds, the first axis' plane
+    `values` are on the device that labels, of the labels' shape; uint8 for bonds, the first axis'
+    plane.
     """
 
-    given: Any
-    library: str
+    given: Any  # the caller's array, as one of NumPy or CuPy
+    library: str  # of the caller's array
     values: Any
     links: Links
     question: Question

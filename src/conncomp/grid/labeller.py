@@ -23,9 +23,9 @@ from conncomp.kernels.cuda.workspace import Workspace
 class Labeller:
     """Label arrays of one shape and dtype on the current GPU, again and again.
 
-    A call does what `label` does and costs little more than its launches: nothing is decided, and
-    no memory taken but for the labels. It waits for nothing, so that a CUDA graph can capture it;
-    the number of components stays on the GPU.
+    A call does what `label` does and costs little more than its launches: no memory is taken but
+    for the labels. It waits for nothing, so that a CUDA graph can capture it; the number of
+    components stays on the GPU.
 
     Parameters
     ----------

@@ -140,8 +140,8 @@ def label(
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Label the connected regions of an array.
 
-    Two elements are connected if they are neighbours and equal, or nearly so. The first four
-    arguments and the result are those of `skimage.measure.label`.
+    Neighbours are connected if they are equal, or nearly so. The first four arguments and the
+    result are those of `skimage.measure.label`.
 
     Parameters
     ----------
@@ -162,13 +162,13 @@ def label(
         Which neighbours an element has, instead of `connectivity`: of shape ``(3,) * ndim``, and
         symmetric about its centre, which does not count.
     tolerance : number, optional
-        Neighbours connect if their values differ by no more than this: exactly, or in float64.
+        How much values of connected neighbours may differ: exactly, or in float64; 0 by default.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis. For an array of
         xarray their names will do, and ``batch_dims=["time"]`` names batch axes.
     batch_axes : int, optional
         How many axes ahead hold separate arrays, such as the images of a batch; 0 by default. Each
-        item is labelled as if alone: other arguments speak of its axes, and numbers begin again.
+        item is labelled as if alone: other arguments speak of its axes.
     numbering : {"consecutive", "roots"}, optional
         "consecutive": labels 1, 2, ... in the order in which a C-order scan meets the components,
         0 for background. "roots": the smallest flat C-order index of the component, and -1.
@@ -297,8 +297,8 @@ def label_bonds(
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Label the clusters of a lattice whose sites are joined by bonds.
 
-    A site is connected to the next one along an axis if there is a bond between them, as in bond
-    percolation and in the cluster algorithms for spin models. Every site is in a cluster.
+    A bond connects a site to the next one along an axis, as in bond percolation and in the cluster
+    algorithms for spin models. Every site is in a cluster.
 
     Parameters
     ----------
@@ -308,9 +308,8 @@ def label_bonds(
         ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
         an axis count only if it is periodic. A Dask array is labelled as by `label`.
     batch_axes : int, optional
-        How many axes of the lattice, the first ones, hold separate lattices; 0 by default. Sites
-        have no bonds along them: bonds of bool are of shape ``(ndim of a lattice, *batch shape,
-        *shape)``.
+        How many axes ahead hold separate lattices; 0 by default. Bonds of bool are then of shape
+        ``(ndim of a lattice, *batch shape, *shape)``.
     return_num, periodic, numbering, algorithm, dtype, out, device, workspace, **options
         As of `label`.
 

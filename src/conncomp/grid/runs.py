@@ -21,13 +21,8 @@ Numbers = NDArray[np.int32]
 class KeptRuns:
     """The components of an array: one item, not empty, of up to `LARGEST` elements.
 
-    Components are numbered from 1, in the order of their first elements.
-
-    Attributes
-    ----------
-    roots : int32, the index of each component's first element
-    nbytes : memory of the runs
-    one_value : whether all foreground is known to have one value
+    Components are numbered from 1, in the order of their first elements, whose indices are `roots`;
+    `one_value` is whether all foreground is known to have one value.
     """
 
     def __init__(self, array: Array) -> None:

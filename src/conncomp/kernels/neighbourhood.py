@@ -42,9 +42,9 @@ class Neighbourhood(NamedTuple):
 class Steps:
     """The steps to neighbours along the axes that a kernel takes.
 
-    `backward` has one of each pair of opposite steps, in lexical order: that whose first move is
-    backward, to an element before. `connectivity` is that of just these steps, but for axes put
-    ahead, or None. `steps_along` keeps them, so what is derived can be kept by identity.
+    `backward` has one of each pair of opposite steps, in lexical order: that to an element before.
+    `connectivity` is that of just these steps, but for axes put ahead, or None. `steps_along` keeps
+    them, so what is derived can be kept by identity.
     """
 
     backward: tuple[Step, ...]

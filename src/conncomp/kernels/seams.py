@@ -118,9 +118,9 @@ def _choices(axes: list[int]) -> Iterator[tuple[int, ...]]:
 class Windings(NamedTuple):
     """Which components wrap.
 
-    `counts`, (items,), are the components of each item; `rows`, (k,), the numbers of those that
-    wrap, from 0 on, among all; `bases` those of their windings by closed axes, (k, MOST_CLOSED,
-    MOST_CLOSED), or by all axes, (k, ndim, ndim), as of `of_all_axes`.
+    Each item has `counts` components; `rows`, (k,), are the numbers of those that wrap among all,
+    from 0; `bases` those of their windings by closed axes, (k, MOST_CLOSED, MOST_CLOSED), or by all
+    axes, (k, ndim, ndim).
     """
 
     counts: Numbers

@@ -1,8 +1,8 @@
 """Load the CUDA kernels of this package for the GPU at hand, and launch them.
 
-A kernel file is compiled when it is first used, for the templates that a driver, the Python beside
-the file, declares as `Templates`; CuPy keeps the result in memory and on disk. Drivers see the GPU
-only through `Gpu`, so tests can replace it by the host executor.
+A kernel file is compiled when it is first used, for the `Templates` of its driver, the Python file
+beside it; CuPy keeps the result in memory and on disk. Drivers see the GPU only through `Gpu`, so
+tests can replace it by the host executor.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ _timed: list[tuple[str, Any, Any]] | None = None
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
     """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
 
-    Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; a block has
-    `shared` bytes of dynamic shared memory. Raise TimeoutError if a `time_limit` is over.
+    Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; `shared` is
+    a block's dynamic shared memory, in bytes. Raise TimeoutError if a `time_limit` is over.
     """
     if kernels.deadline is not None and perf_counter() > kernels.deadline:
         raise TimeoutError("the time limit is over")
@@ -377,7 +377,7 @@ class Gpu:
         return np.uint64(self.address(argument)).tobytes()
 
     def free_memory(self) -> int:
-        """Return how many bytes an array could have, including what CuPy's pool keeps unused."""
+        """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""
         free, _ = self.xp.cuda.runtime.memGetInfo()
         return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 

@@ -1,8 +1,7 @@
 """Recorded launches: the first call of a kind records them, and later calls replay them.
 
-A replay launches the same kernels with other arrays in the places of those that vary, as one CUDA
-graph. A recording belongs to the stream it was made on, and to the memory that its launches use: so
-whoever owns that memory keeps the `Recordings`.
+A replay launches the same kernels with other arrays, as one CUDA graph. A recording belongs to the
+stream it was made on, and to the memory that its launches use, whose owner keeps the `Recordings`.
 """
 
 from __future__ import annotations

@@ -44,18 +44,15 @@ class Workspace:
     0
     """
 
-    # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared when
-    # the memory moves.
-    calls: dict[Hashable, Any]
-    of_graphs: WeakKeyDictionary[Any, Recordings]
-    # Labels that the last replay has allocated for the next call.
-    ahead: Ahead | None
-    # The thread that replays launches: a signal's handler in it must not replay, too.
-    caller: int | None
-
     def __init__(self) -> None:
-        self.calls, self.of_graphs = {}, WeakKeyDictionary()
-        self.ahead, self.caller = None, None
+        # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared
+        # when the memory moves.
+        self.calls: dict[Hashable, Any] = {}
+        self.of_graphs: WeakKeyDictionary[Any, Recordings] = WeakKeyDictionary()
+        # Labels that the last replay has allocated for the next call.
+        self.ahead: Ahead | None = None
+        # The thread that replays launches: a signal's handler in it must not replay, too.
+        self.caller: int | None = None
         self._memory: dict[Hashable, DeviceArray] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[DeviceArray, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts

@@ -43,12 +43,11 @@ def measure_intensities(
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into their dtype.
 
-    Also return, for `are_small` values, standard deviations, minima and maxima, float64 of shape
-    (3, n); else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`,
-    as many as labels; `bits` are of the units of floating-point values (core/fixed_point.h).
-    Columns are those of `ComponentStatistics`: sums of int64, uint64 or float64, means, minima,
-    maxima and centroids. `table` is one that `measure_shapes` filled, and its words ahead of those
-    of values.
+    Also return, for `are_small` values, standard deviations, minima and maxima, float64, (3, n);
+    else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`, as many
+    as labels; `bits` are of the units of floating-point values (core/fixed_point.h). Columns are
+    sums of int64, uint64 or float64, means, minima, maxima and centroids. `table` is one that
+    `measure_shapes` filled, and its words ahead of those of values.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, values, table, sizes, boxes, *columns)

@@ -25,19 +25,12 @@ BOXES = Struct("Boxes", "entries", ("ndim", COUNT))
 
 
 class LabelledComponents(NamedTuple):
-    """Labels, and the runs of their components, for kernels that measure columns.
-
-    Attributes
-    ----------
-    background, rows : as for `label_rows`; labels are below `rows`
-    shape : of an item
-    runs : of the labels that occur; without any nothing is launched
-    """
+    """Labels below `rows`, and the runs of those that occur, for kernels that measure columns."""
 
     labels: Any
-    background: int
+    background: int  # as for `label_rows`
     rows: int
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # of an item
     runs: ComponentRuns
 
     def label_rows(self, gpu: Gpu) -> np.void:
@@ -140,7 +133,6 @@ def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: DeviceArray)
     one component; ndim is one of `FEW_AXES`.
     """
     write = VARIANCES.one(gpu, covariances.shape[1])
-    columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]
-    runs.launch_by_row("variances", write, covariances, *columns)
-    variances, moments_of_inertia = columns
-    return variances, moments_of_inertia
+    variances, inertia = (gpu.xp.empty(covariances.shape[:2]) for _ in range(2))
+    runs.launch_by_row("variances", write, covariances, variances, inertia)
+    return variances, inertia

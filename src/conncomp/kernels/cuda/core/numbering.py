@@ -32,8 +32,7 @@ _ONE, _SEVERAL, _COUNTS = (
 )
 _FEW = Templates(FILE, "mark_roots", "number_few_labels", indices="index")
 _WITHIN = Templates(FILE, "roots_within_items", indices="index")
-# Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
-# of those before it.
+# Chunks are whole rounds of a block's words, and no more than run at once.
 ROUND = THREADS // WORD * LABELS_AT_ONCE
 
 
@@ -41,8 +40,7 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     """Replace the roots in `labels` by consecutive numbers from `first`, and -1 by 0.
 
     `labels` is one-dimensional and may hold `items` of one size: roots are indices in all of it,
-    and numbers restart for each. Return the number of components of each item, int64 in
-    `workspace`.
+    and numbers restart for each. Return the components of each item, int64 in `workspace`.
     """
     count, kernels = len(labels), _kernels_of(len(labels), items)
     if kernels is _FEW:

@@ -37,11 +37,7 @@ _BONDS = layout(("plane", ("i8", MOST_AXES)), ("mask", ("u1", MOST_AXES)))
 
 
 class Geometry(NamedTuple):
-    """An array as kernels see it, but for its values.
-
-    `shape` is that of `Image`, strides are in elements, and `steps` along these axes; items are as
-    in ``CellGrid`` of ``cells.cuh``.
-    """
+    """An array as ``CellGrid`` describes it, but for its values: strides are in elements."""
 
     shape: Shape
     value_strides: Strides
@@ -167,11 +163,11 @@ def rule_of(links: Links) -> _Rule:
 class Image:
     """An array on a GPU, and which of its elements are connected.
 
-    Strides are multiples of the item size. For bonds, `values` are bytes of the lattice's shape,
-    the first of them that of the first axis. The `batch_axes` ahead hold the items; elements of
-    bonds must lie evenly along them, other arrays are copied if they do not. `shape` is that of an
-    item without axes of length 1, but for those put ahead to reach one of `RANKS`. Raise ValueError
-    if there are too many axes, or strides do not fit.
+    For bonds, `values` are bytes of the lattice's shape, the first of them that of the first axis.
+    The `batch_axes` ahead hold the items; elements of bonds must lie evenly along them, other
+    arrays are copied if they do not. `shape` is that of an item without axes of length 1, but for
+    those put ahead to reach one of `RANKS`. Raise ValueError if there are too many axes, or strides
+    are no multiples of the item size.
     """
 
     def __init__(

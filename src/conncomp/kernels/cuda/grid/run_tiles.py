@@ -112,24 +112,15 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """The choices of `fill_labels` for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind."""
 
-    Attributes
-    ----------
-    shape : ``RunShape``
-    words : how many there are, of 32 elements of a row
-    chunk : how many words' roots are counted together
-    table : the fields of ``TileRuns``
-    beside : a part for numbering
-    """
-
-    shape: Any
+    shape: Any  # ``RunShape``
     tiles: int
-    words: int
-    chunk: int
+    words: int  # of 32 elements of a row
+    chunk: int  # how many words' roots are counted together
     chunks: int
-    table: Fields
-    beside: dict[str, Part]
+    table: Fields  # of ``TileRuns``
+    beside: dict[str, Part]  # for numbering
 
 
 @lru_cache(maxsize=1024)

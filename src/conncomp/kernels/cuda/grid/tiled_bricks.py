@@ -57,19 +57,13 @@ BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", 
 
 
 class _Names(NamedTuple):
-    """Template arguments, as C++ code.
+    """Template arguments, as C++ code."""
 
-    Attributes
-    ----------
-    links : a rule, which compares values, or ``GivenLinks``, words of links
-    elsewhere, joined : `ELSEWHERE` or "": the last argument of all kernels, and of those that join
-    """
-
-    links: str
+    links: str  # a rule, which compares values, or ``GivenLinks``, words of links
     tiles: str
     label: str
-    elsewhere: str = ""
-    joined: str = ""
+    elsewhere: str = ""  # or `ELSEWHERE`: the last argument of all kernels
+    joined: str = ""  # likewise, of those that join
 
 
 ELSEWHERE = ", true"
@@ -219,15 +213,12 @@ class Plan(NamedTuple):
     modules : kernels that label tiles, join them, and write labels; those of `instead`, if any
     instead : kernels for some arrays, launched `before` bricks, which then do nothing, and `after`
     rule : ``Equal<T>``, or 0 for ``GivenLinks``
-    tiles : ``BrickTiles<rank, ...>``
     words, columns : the number of words of the array, and of a row
     words_of_item : that of an item, if a block numbers each item, else 0
     chunked : how many words' roots are counted together, and the number of such chunks
-    by_tile, by_border : grids for all bricks, and for those at borders of tiles
     joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
-    tile_count, border : the number of tiles, and of bricks at the border of each
+    border : the number of bricks at the border of a tile
     shared : shared memory of a block, in bytes
-    table : the fields of ``BrickTable``
     by_word : further parts of the workspace: those of `BY_WORD`, and of `instead`
     """
 

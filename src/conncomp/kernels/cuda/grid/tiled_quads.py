@@ -34,8 +34,7 @@ QUADS = HEIGHT * WIDTH // 4
 BORDER_THREADS, BORDER_PARTS = 48, 4
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
-# Rows of parents and quads are whole words: more of them an element, and all memory is 8 bytes an
-# element.
+# Rows of parents and quads are whole words: with more, all memory is 8 bytes an element.
 MOST_PARENTS = 1.6
 # Blocks number words where there are so many for each multiprocessor to number, at most.
 MOST_NUMBERED = 2048
@@ -106,21 +105,15 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """The choices of `fill_labels` for all arrays of one kind.
-
-    Attributes
-    ----------
-    joins : whether items have several tiles
-    table : the fields of ``QuadTable``
-    """
+    """The choices of `fill_labels` for all arrays of one kind."""
 
     module: Module
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     by_band: tuple[int, int]
     by_part: tuple[int, int]
-    joins: bool
-    table: Fields
+    joins: bool  # whether items have several tiles
+    table: Fields  # of ``QuadTable``
 
 
 @lru_cache(maxsize=1024)

@@ -49,8 +49,7 @@ def find_windings(
 ) -> Windings:
     """Return the windings of the components of an array, with at least one link in `seams`.
 
-    `labels` are consecutive ones of the items with all axes open, where each has so many
-    components.
+    `labels` are consecutive ones of the items with all axes open, of `open_counts` components.
     """
     tell, collect, count = _ABOUT_SMALLEST.load(gpu)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
