@@ -60,7 +60,7 @@ class KeptRuns:
 
 
 class Placed(NamedTuple):
-    """Arguments of `KeptRuns.write`: runs, table, and `out`, a part of a larger array."""
+    """Arguments of `KeptRuns.write`; `out` is a part of a larger array."""
 
     runs: KeptRuns
     table: Numbers

@@ -150,10 +150,9 @@ def number_windings(
 ) -> Windings:
     """Return the windings of components, with their numbers among all.
 
-    Components that wrap have the smallest keys `first`, (k,), and `bases`. Labels follow from those
-    of the open items, of which there are `open_counts`, as both are in the order of first elements:
-    those connected to smaller ones are left out. ``left_below(numbers)`` counts them below
-    ascending numbers.
+    Components that wrap have the smallest keys `first`, (k,), and `bases`. Labels follow from the
+    `open_counts` of the open items, as both are in the order of first elements: those connected to
+    smaller ones are left out. ``left_below(numbers)`` counts them below ascending numbers.
     """
     order = np.argsort(first)
     first, bases = first[order], bases.reshape(-1, MOST_CLOSED, MOST_CLOSED)[order]

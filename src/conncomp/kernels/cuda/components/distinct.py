@@ -45,8 +45,8 @@ def translate_labels(
 ) -> Any:
     """Return the number of each label, or None if they are too many for a hash table.
 
-    `numbers`, int32 or int64, are those of the `distinct` labels, in any order; `labels` and `bits`
-    are as for `distinct_labels`. It waits for the GPU.
+    `numbers`, int32 or int64, are those of the `distinct` labels, in any order. See
+    `distinct_labels`.
     """
     if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
         return None

@@ -46,8 +46,8 @@ def measure_intensities(
     Also return, for `are_small` values, standard deviations, minima and maxima, float64, (3, n);
     else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`, as many
     as labels; `bits` are of the units of floating-point values (core/fixed_point.h). Columns are
-    sums of int64, uint64 or float64, means, minima, maxima and centroids. `table` is one that
-    `measure_shapes` filled, and its words ahead of those of values.
+    those of ``IntensityColumns``. `table` is one that `measure_shapes` filled, and its words ahead
+    of those of values.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, values, table, sizes, boxes, *columns)

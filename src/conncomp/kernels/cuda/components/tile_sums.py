@@ -153,8 +153,8 @@ class TileSums:
         """Return columns of all components, and clear the sums for the next call.
 
         Nothing is written if there are more or fewer components, but any, than `runs` says. The
-        columns are `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and
-        its standard deviations, minima and maxima, float64, (3, n), or None without an image.
+        columns are `Shapes`; a list of those of an image, as ``IntensityColumns``; and its standard
+        deviations, minima and maxima, float64, (3, n), or None without an image.
         """
         xp, ndim, value, count = self._gpu.xp, len(self._shape), self._value, runs.count
         shapes = Shapes.empty(xp.ndarray, count, ndim, 0, moments)

@@ -208,38 +208,28 @@ def fill_labels(
 class Plan(NamedTuple):
     """The choices of `fill_labels` for all arrays of one kind.
 
-    Attributes
-    ----------
-    modules : kernels that label tiles, join them, and write labels; those of `instead`, if any
-    instead : kernels for some arrays, launched `before` bricks, which then do nothing, and `after`
-    rule : ``Equal<T>``, or 0 for ``GivenLinks``
-    words, columns : the number of words of the array, and of a row
-    words_of_item : that of an item, if a block numbers each item, else 0
-    chunked : how many words' roots are counted together, and the number of such chunks
-    joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
-    border : the number of bricks at the border of a tile
-    shared : shared memory of a block, in bytes
-    by_word : further parts of the workspace: those of `BY_WORD`, and of `instead`
+    `modules` are kernels that label tiles, join them, and write labels, and those of `instead`:
+    kernels for some arrays, launched `before` bricks, which then do nothing, and `after`.
     """
 
     kind: _Names
     modules: tuple[Module, ...]
     instead: row_tiles.RowPlan | bundle_tiles.BundlePlan | None
-    rule: Any
+    rule: Any  # ``Equal<T>``, or 0 for ``GivenLinks``
     tiles: Any
     bricks: int
-    words: int
-    columns: int
-    words_of_item: int
-    chunked: tuple[int, int]
+    words: int  # of the array
+    columns: int  # words of a row
+    words_of_item: int  # if a block numbers each item, else 0
+    chunked: tuple[int, int]  # how many words' roots are counted together; how many such chunks
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
-    joins: bool
+    joins: bool  # whether elements of different tiles, or at the ends of an axis, are neighbours
     tile_count: int
-    border: int
-    shared: int
+    border: int  # the bricks at the border of a tile
+    shared: int  # bytes of a block
     table: Fields
-    by_word: dict[str, Part]
+    by_word: dict[str, Part]  # further parts: those of `BY_WORD`, and of `instead`
 
 
 def _may_be_sparse(geometry: Geometry, links: Links, index: DType) -> bool:
