@@ -8,7 +8,7 @@ from conncomp.grid._values import describe_bonds as sites_and_links
 from conncomp.grid._values import describe_values
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import fill_on_gpu
-from conncomp.grid.question import Question
+from conncomp.grid.array import Question
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.workspace import Workspace

@@ -60,8 +60,7 @@ class Algorithm:
 
     ``waits(options)`` is whether it goes on until nothing changes: then labels must be memory of
     its own, it waits for the GPU, and a CUDA graph cannot capture it. ``check(problem,
-    **options)``, if there is one, raises ValueError for what it does not take. All are given a
-    choice for each option.
+    **options)`` raises ValueError for what it does not take. All get a choice for each option.
     """
 
     name: str  # what the user calls it
@@ -115,12 +114,10 @@ def by_roots(fill_roots: FillRoots, first: int) -> Fill:
     return fill
 
 
-def paper_on_gpu(
-    name: str, fill_roots: FillRoots, source: str, first: int, **traits: Any
-) -> Algorithm:
+def paper_on_gpu(name: str, fill: FillRoots, source: str, first: int, **traits: Any) -> Algorithm:
     """Return a paper's algorithm on a GPU, which waits unless `traits` say otherwise."""
     traits = {"waits": always_waits, **traits}
-    return Algorithm(name, "cuda", by_roots(fill_roots, first), source, **traits)
+    return Algorithm(name, "cuda", by_roots(fill, first), source, **traits)
 
 
 class Choices(TypedDict, total=False):

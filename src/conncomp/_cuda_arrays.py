@@ -128,8 +128,8 @@ def recorded_with(
 ) -> tuple[Workspace | None, Kind]:
     """Return the workspace of a call's recorded launches, and their key: the stream, and `call`.
 
-    Without a `workspace` of the caller it is the one of `own`, None before the first call. The key
-    is None if launches are not recorded.
+    Without a `workspace` it is that of `own`, None before the first call. The key is None if
+    launches are not recorded.
     """
     stream = library.stream(gpu)
     if not gpu.may_record(stream):
@@ -143,17 +143,10 @@ def recorded_with(
 class RecordedFill:
     """Recorded launches that fill labels, replayed with other arrays.
 
-    Parameters
-    ----------
-    fill : launches the kernels; returns the numbers of components, int64 on the GPU
-    labels : a CuPy array, which a replay replaces by one of `library`
-    shape : of the numbers of components
-    given : a CuPy array that the kernels read, if a replay replaces it
-
-    Attributes
-    ----------
-    counts : the numbers of components in the workspace, a CuPy array
-    first : the numbers that the first call returns, as `Counted` says
+    ``fill()`` launches the kernels and returns the numbers of components, int64 on the GPU, of
+    `shape`. A replay replaces `labels`, a CuPy array, by one of `library`, and the array `given`
+    that the kernels read, if any. `counts` are the numbers in the workspace, a CuPy array; `first`
+    those that the first call returns, as `Counted` says.
     """
 
     def __init__(
@@ -178,19 +171,17 @@ class RecordedFill:
         self._ahead = Ahead(self._new) if is_ahead else None
         with workspace, gpu.loading([TELLING.module()] * self._is_told):
             variable = (labels,) if given is None else (given, labels)
-            self._recording = record(gpu, fill, variable, tells=self._is_told)
-            numbers = self._recording.returned
+            recording = self._recording = record(gpu, fill, variable, tells=self._is_told)
+            numbers = recording.returned
             self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
             self._left = in_library(self.counts, library.name) if counted == "left" else None
-            self.first = (
-                self._recording.read(self._counts_address) if self._is_told else self._numbers()
-            )
+            self.first = recording.read(self._counts_address) if self._is_told else self._numbers()
 
     def __call__(self, workspace: Workspace, out: Any, *given: int) -> tuple[Any, Any]:
         """Fill labels; return them, and the numbers of components as `Counted` says.
 
         `out` passes `takes`, and `given` is the address of an array like that, if any. The next
-        call's labels are allocated while the GPU works, so that the next call launches sooner.
+        call's labels are allocated while the GPU works.
         """
         with workspace.turn:
             workspace.caller = get_ident()

@@ -1,7 +1,7 @@
 """The machine, its GPUs and what is set in the environment: what a bug report needs.
 
-Whatever is missing or broken becomes a sentence in place of its value. What may hang or crash, as
-drivers do, is asked in a process of its own, and not waited for beyond `PATIENCE` seconds.
+What is missing or broken becomes a sentence in place of its value. Drivers, which may hang or
+crash, are asked in a process of its own, for up to `PATIENCE` seconds.
 """
 
 from __future__ import annotations
@@ -83,8 +83,7 @@ def print_cuda_facts() -> None:
     runtime = cupy.cuda.runtime
     questions: dict[str, Callable[[], str]] = {
         "gpu": lambda: "; ".join(
-            _device(runtime.getDeviceProperties(device))
-            for device in range(runtime.getDeviceCount())
+            _device(runtime.getDeviceProperties(k)) for k in range(runtime.getDeviceCount())
         ),
         "cupy": lambda: str(cupy.__version__),
         "cuda of the driver": lambda: cuda_version(runtime.driverGetVersion()),

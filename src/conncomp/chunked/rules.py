@@ -14,7 +14,7 @@ from conncomp._label_output import as_label_type
 from conncomp.chunked.layout import Layout
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid._values import describe_values
-from conncomp.grid.question import Question
+from conncomp.grid.array import Question
 from conncomp.kernels.links import Links, bonds_of_axes
 
 

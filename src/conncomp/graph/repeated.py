@@ -1,15 +1,13 @@
 """Recorded calls on graphs of a GPU: components and spanning forests.
 
-A graph on a GPU keeps its arrays, so which kernels are launched, and on what, differs from one call
-to the next by labels and weights only. The first call of a kind on a graph records its launches,
-and later ones replay them:
+A graph on a GPU keeps its arrays, so launches of a kind differ by labels and weights only:
 
     first call      check, plan, allocate, launch ... launch, read the count     record
     later ones      new labels, replay, read the count
 
-Cost: some microseconds of Python, and two for all launches, which are one CUDA graph, instead of
-ten for each. A recording belongs to the memory that it needs, of a workspace, or one for all calls
-without; when a larger graph takes more of it, the recordings of smaller ones are forgotten.
+Replays are one CUDA graph: some microseconds in all, instead of ten for each launch. A recording
+belongs to the memory that it needs, of a workspace, or one for all calls without; when a larger
+graph takes more of it, the recordings of smaller ones are forgotten.
 """
 
 from __future__ import annotations
@@ -25,12 +23,7 @@ from conncomp._algorithms import Algorithm, Task
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_named, recorded_with
 from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cuda.graph.boruvka import (
-    ForestTask,
-    as_many,
-    forest_arcs,
-    room_for_forest,
-)
+from conncomp.kernels.cuda.graph.boruvka import ForestTask, as_many, forest_arcs, room_for_forest
 from conncomp.kernels.cuda.launcher import Gpu, are_watched, current_gpu
 from conncomp.kernels.cuda.recordings import Recordings, stream_key
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
@@ -51,8 +44,8 @@ def call_again(
 ) -> tuple[Kind, tuple[Any, Any] | None]:
     """Return the kind of a call of `connected_components`, and its result: number and labels.
 
-    `asked` has directed, connection, numbering, algorithm and device. The kind is None if launches
-    are not recorded; the result is None if there is no recording, or it does not take `out`.
+    The kind is None if launches are not recorded; the result is None if there is no recording, or
+    it does not take `out`.
     """
     targets: Any = graph.lists[1]
     if isinstance(targets, np.ndarray) or are_watched() or tuple(map(type, asked)) not in _PLAIN:
@@ -88,12 +81,10 @@ def _recordings(gpu: Gpu, graph: Parts, workspace: Workspace) -> Recordings:
 
 def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
     """Fill labels, record the launches for the kind; return the components as `Counted` says."""
-    library, gpu = cuda_library_named(graph.library), current_gpu()
+    library, gpu, is_own = cuda_library_named(graph.library), current_gpu(), task.workspace is None
     assert library is not None
     memory = task.workspace or _workspaces.take(gpu.device, gpu.current_stream())
-    counted: Counted = (
-        "told" if task.consecutive else "copied" if task.workspace is None else "left"
-    )
+    counted: Counted = "told" if task.consecutive else "copied" if is_own else "left"
     with memory:  # no other call takes more of it before the launches are recorded
         launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
         recorded = RecordedFill(gpu, launches, task.labels, library, memory, counted)

@@ -1,6 +1,6 @@
 """Labelling arrays.
 
-    arguments  ->  Question   _arguments.py, question.py    who is connected, and what is wanted
+    arguments  ->  Question   _arguments.py, array.py       who is connected, and what is wanted
     array      ->  Array      array.py, _values.py          values as kernels read them, a question
     Array      ->  labels     answers.py, algorithms.py     `fill` of the algorithm in the table
 

@@ -10,23 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._algorithms import choose_algorithm
-from conncomp._arguments import (
-    as_batch_axes,
-    as_bool,
-    as_integer,
-    as_sequence,
-    check_choice,
-    shown,
-)
+from conncomp._arguments import as_batch_axes, as_bool, as_integer, as_sequence, check_choice, shown
 from conncomp._arrays import as_numpy, check_kind
 from conncomp._label_output import as_dtype
 from conncomp.grid._values import check_rule, lattice_of
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.question import OF_VALUES, Question
+from conncomp.grid.array import OF_VALUES, Question
 from conncomp.kernels.neighbourhood import Neighbourhood
 
-# Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
-# 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.
+# Work grows with the number of neighbours: an array of 32 KB with 15 axes, each element with 14
+# million neighbours, would take minutes.
 MOST_NEIGHBOURS = 3**10
 
 

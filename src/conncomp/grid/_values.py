@@ -19,6 +19,8 @@ from conncomp.kernels.links import Links, bonds_of_axes, values_within
 # Of a lattice of bonds: the most axes longer than 1; and bits of a byte, one for each axis.
 MOST_BOND_AXES, BITS = 6, 8
 
+Values = tuple[NDArray[Any], NDArray[Any] | None]  # an array, and its background or None
+
 
 def describe_values(
     image: NDArray[Any],
@@ -117,9 +119,7 @@ def _where_equal(image: NDArray[Any], value: NDArray[Any]) -> Any:
     return np.isnan(image) if np.isnan(value) else image == value
 
 
-def _numbered(
-    image: NDArray[Any], value: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _numbered(image: NDArray[Any], value: NDArray[Any] | None) -> Values:
     """Replace each value by a number, int64; return these, and the background's number."""
     numbers = np.unique(image, return_inverse=True, equal_nan=False)[1] + 1
     numbers = numbers.reshape(image.shape)
@@ -129,9 +129,7 @@ def _numbered(
     return numbers, np.zeros((), numbers.dtype)
 
 
-def _rounded(
-    image: NDArray[Any], value: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _rounded(image: NDArray[Any], value: NDArray[Any] | None) -> Values:
     """Return the array as float64, and the background as float64, shape ()."""
     with np.errstate(over="ignore"):
         values = converted(image, np.dtype(np.float64))

@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.papers import tiles
 from conncomp.kernels.cuda.workspace import Workspace
 
 HAWICK = "Hawick, Leist, Playne 2010"
-MADDIX = "Maddix 2014"
+BOTH = f"{HAWICK}; Maddix 2014"
 WEIGEL = "Weigel 2011"
 
 
@@ -38,7 +38,7 @@ class GridDriver(Protocol):
 
 
 # The first driver that takes an array labels it. The comments name a section of
-# benchmarks/notes-grid-gpu.md and its times on an H200. On a CPU runs label all arrays.
+# benchmarks/notes-grid-gpu.md and its times on an H200.
 DEFAULTS_ON_GPU: tuple[GridDriver, ...] = (
     # "A block an item": 64 masks of 256² in 15.9 µs for 39; of fewer, quads are faster.
     item_runs,
@@ -71,7 +71,7 @@ ALGORITHMS = table_of(
     Algorithm("auto", "cpu", on_cpu.fill_by_runs),
     Algorithm("runs", "cpu", on_cpu.fill_by_runs),
     _paper_on_cpu("raster-scan", on_cpu.fill_by_raster_scans, HAWICK),
-    _paper_on_cpu("label-equivalence", on_cpu.fill_by_equivalence, f"{HAWICK}; {MADDIX}"),
+    _paper_on_cpu("label-equivalence", on_cpu.fill_by_equivalence, BOTH),
     _paper_on_cpu(
         "tiles", on_cpu.fill_by_tiles, WEIGEL, options=on_cpu.TILE_OPTIONS, check=on_cpu.check_tiles
     ),
@@ -79,20 +79,17 @@ ALGORITHMS = table_of(
     _paper_on_gpu(
         "label-equivalence",
         hawick.fill_by_equivalence,
-        f"{HAWICK}; {MADDIX}",
+        BOTH,
         options=hawick.EQUIVALENCE_OPTIONS,
         check=hawick.check_cells,
     ),
     _paper_on_gpu(
-        "neighbour-propagation",
-        hawick.fill_by_neighbours,
-        f"{HAWICK}; {MADDIX}",
-        options=hawick.NEIGHBOUR_OPTIONS,
+        "neighbour-propagation", hawick.fill_by_neighbours, BOTH, options=hawick.NEIGHBOUR_OPTIONS
     ),
     _paper_on_gpu(
         "local-propagation",
         hawick.fill_in_blocks,
-        f"{HAWICK}; {MADDIX}",
+        BOTH,
         options=hawick.BLOCK_OPTIONS,
         check=hawick.check_cells,
     ),

@@ -1,9 +1,7 @@
 """Answers to questions about arrays.
 
-    Question  ->  algorithm, of the table  ->  fill labels  ->  numbers of components
-
-`run_algorithm` goes this way; what is around it allocates labels, and moves them where the caller's
-array lies.
+`run_algorithm` takes one algorithm of the table; what is around it allocates labels, and moves them
+where the caller's array lies.
 """
 
 from __future__ import annotations
@@ -22,8 +20,7 @@ from conncomp._array_storage import move_from_gpu
 from conncomp._arrays import in_library
 from conncomp._label_output import Output
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.array import Array
-from conncomp.grid.question import Question
+from conncomp.grid.array import Array, Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import DeviceArray, Gpu, current_gpu
 from conncomp.kernels.cuda.workspace import Workspace

@@ -1,9 +1,10 @@
-"""Turn the caller's array into an `Array`: values as kernels read them, and a question."""
+"""Questions about arrays, and `Array`: values as kernels read them, and a question."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,43 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp.grid._values import describe_bonds, describe_values, lattice_of, with_even_items
-from conncomp.grid.question import OF_VALUES, Question
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Neighbourhood
+
+Numbering = Literal["consecutive", "roots"]
+OF_VALUES = "of bool, integer or floating dtype"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Who is connected to whom in an array, and how its components are numbered.
+
+    The checked arguments of `label` or `label_bonds`. A question holds no array, so an array, a
+    chunk, a slab and a block of a file share one, in any process.
+    """
+
+    neighbourhood: Neighbourhood  # along the axes after the first `batch_axes`
+    batch_axes: int = 0
+    background: float | None = None  # as `tolerance`, for arrays of values only
+    tolerance: float = 0
+    of_bonds: bool = False
+    consecutive: bool = True  # or else roots
+    counted: bool = True  # whether the numbers of components are wanted
+    dtype: Any = None  # of the labels, or "smallest", or None for the default
+    device: str = "cpu"
+    algorithm: str = "auto"
+    options: tuple[tuple[str, Any], ...] = ()  # a choice for each
+
+    @property
+    def numbering(self) -> Numbering:
+        """`consecutive` as the argument `numbering` of `label`."""
+        return "consecutive" if self.consecutive else "roots"
+
+    def closed_along(self, axes: tuple[bool, ...]) -> Question:
+        """Return the question with other periodic axes of an item."""
+        return replace(self, neighbourhood=self.neighbourhood._replace(periodic=axes))
 
 
 class Given(NamedTuple):
@@ -61,17 +95,14 @@ def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
 
 
 class Array(NamedTuple):
-    """An array, and the question that is asked of it: who is connected to whom.
+    """An array, and the question that is asked of it.
 
-    Attributes
-    ----------
-    given : the caller's array, as one of NumPy or CuPy
-    library : that of the caller's array
-    values : on the device that labels, of the labels' shape; uint8 for bonds, the first axis' plane
+    `values` are on the device that labels, of the labels' shape; uint8 for bonds, the first axis'
+    plane.
     """
 
-    given: Any
-    library: str
+    given: Any  # the caller's array, as one of NumPy or CuPy
+    library: str  # of the caller's array
     values: Any
     links: Links
     question: Question

@@ -13,8 +13,7 @@ from conncomp._arrays import in_library, on_gpu
 from conncomp._cuda_arrays import Kind, RecordedFill, cuda_library_of
 from conncomp.grid._arguments import question_of_image
 from conncomp.grid.answers import answer, fill_on_gpu
-from conncomp.grid.array import array_of, read_array
-from conncomp.grid.question import Numbering
+from conncomp.grid.array import Numbering, array_of, read_array
 from conncomp.grid.repeated import record_fill
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.recordings import stream_key
@@ -24,9 +23,9 @@ from conncomp.kernels.cuda.workspace import Workspace
 class Labeller:
     """Label arrays of one shape and dtype on the current GPU, again and again.
 
-    A call does what `label` does and costs little more than its launches: nothing is decided, and
-    no memory taken but for the labels. It waits for nothing, so that a CUDA graph can capture it;
-    the number of components stays on the GPU.
+    A call does what `label` does and costs little more than its launches: no memory is taken but
+    for the labels. It waits for nothing, so that a CUDA graph can capture it; the number of
+    components stays on the GPU.
 
     Parameters
     ----------

@@ -17,8 +17,7 @@ from conncomp._lazy import function_for
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, label_array
-from conncomp.grid.array import array_of, read, read_array
-from conncomp.grid.question import Numbering, Question
+from conncomp.grid.array import Numbering, Question, array_of, read, read_array
 from conncomp.grid.repeated import answer_and_record, call_again
 from conncomp.kernels.cuda.workspace import Workspace
 
@@ -33,8 +32,7 @@ ELSEWHERE = {
     "output": "out= takes an array, and dtype= a type",
     "binary_image": "label_image != 0 is a binary image",
     "bg": "background= is what it is called here",
-    "axis": "batch_axes= tells how many axes ahead are those of a batch",
-    "axes": "batch_axes= tells how many axes ahead are those of a batch",
+    **dict.fromkeys(("axis", "axes"), "batch_axes= tells how many axes ahead are those of a batch"),
     "wrap_axes": "periodic= has a bool for each axis",
     "input": "label_image= is what it is called here",
     "mask": "numpy.where(mask, label_image, background) leaves out what is not in a mask",
@@ -141,8 +139,8 @@ def label(
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Label the connected regions of an array.
 
-    Two elements are connected if they are neighbours and equal, or nearly so. The first four
-    arguments and the result are those of `skimage.measure.label`.
+    Neighbours are connected if they are equal, or nearly so. The first four arguments and the
+    result are those of `skimage.measure.label`.
 
     Parameters
     ----------
@@ -163,13 +161,13 @@ def label(
         Which neighbours an element has, instead of `connectivity`: of shape ``(3,) * ndim``, and
         symmetric about its centre, which does not count.
     tolerance : number, optional
-        Neighbours connect if their values differ by no more than this: exactly, or in float64.
+        How much values of connected neighbours may differ: exactly, or in float64; 0 by default.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis. For an array of
         xarray their names will do, and ``batch_dims=["time"]`` names batch axes.
     batch_axes : int, optional
         How many axes ahead hold separate arrays, such as the images of a batch; 0 by default. Each
-        item is labelled as if alone: other arguments speak of its axes, and numbers begin again.
+        item is labelled as if alone: other arguments speak of its axes.
     numbering : {"consecutive", "roots"}, optional
         "consecutive": labels 1, 2, ... in the order in which a C-order scan meets the components,
         0 for background. "roots": the smallest flat C-order index of the component, and -1.
@@ -298,8 +296,8 @@ def label_bonds(
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Label the clusters of a lattice whose sites are joined by bonds.
 
-    A site is connected to the next one along an axis if there is a bond between them, as in bond
-    percolation and in the cluster algorithms for spin models. Every site is in a cluster.
+    A bond connects a site to the next one along an axis, as in bond percolation and in the cluster
+    algorithms for spin models. Every site is in a cluster.
 
     Parameters
     ----------
@@ -309,9 +307,8 @@ def label_bonds(
         ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
         an axis count only if it is periodic. A Dask array is labelled as by `label`.
     batch_axes : int, optional
-        How many axes of the lattice, the first ones, hold separate lattices; 0 by default. Sites
-        have no bonds along them: bonds of bool are of shape ``(ndim of a lattice, *batch shape,
-        *shape)``.
+        How many axes ahead hold separate lattices; 0 by default. Bonds of bool are then of shape
+        ``(ndim of a lattice, *batch shape, *shape)``.
     return_num, periodic, numbering, algorithm, dtype, out, device, workspace, **options
         As of `label`.
 

@@ -18,29 +18,20 @@ from conncomp._core import native
 from conncomp.grid.array import Array
 from conncomp.kernels import seconds_left
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
+from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Strides, steps_along
 
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
 
 
 class NativeImage:
-    """An array, not empty, as kernels on the CPU take it.
-
-    Attributes
-    ----------
-    address : of the first value
-    rule, grid : `native.LinkRule` and `native.Grid`
-    order : the axes of an item as the grid has them: see `describe_axes`
-    """
+    """An array, not empty, as kernels on the CPU take it: see `link_rule` and `describe_axes`."""
 
     def __init__(self, array: Array) -> None:
         values, links, question = array.values, array.links, array.question
         self.address: int = values.__array_interface__["data"][0]
-        shape, strides, neighbourhood = values.shape, values.strides, question.neighbourhood
-        self.grid, self.order = describe_axes(
-            shape, strides, values.itemsize, neighbourhood, question.batch_axes
-        )
+        layout = values.shape, values.strides, values.itemsize
+        self.grid, self.order = describe_axes(*layout, question.neighbourhood, question.batch_axes)
         if links.bonds:
             links = links._replace(bonds=tuple(links.bonds[k] for k in self.order))
         self.rule = link_rule(links)
@@ -58,25 +49,20 @@ def link_rule(links: Links) -> Any:
 
 @lru_cache(maxsize=1024)
 def describe_axes(
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    itemsize: int,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
+    shape: Shape, strides: Strides, itemsize: int, neighbourhood: Neighbourhood, batch_axes: int
 ) -> tuple[Any, tuple[int, ...]]:
-    """Return a `native.Grid` of the axes, batch axes first and rows last, and the item's order.
+    """Return a `native.Grid`, batch axes first and rows last, and the order of an item's axes.
 
-    The order lists the axes of an item as the grid has them. An axis of the grid has its length,
-    whether it is periodic, and the strides of labels, in elements, and of values, in bytes. Axes of
-    length 1 connect nothing and are left out.
+    An axis of the grid has its length, whether it is periodic, and the strides of labels, in
+    elements, and of values, in bytes. Axes of length 1 connect nothing and are left out.
     """
     batch = [k for k in range(batch_axes) if shape[k] > 1]
     item, item_strides = shape[batch_axes:], strides[batch_axes:]
     axes = [k for k in range(len(item)) if item[k] > 1] or [len(item) - 1]
     straight = dict(zip(axes, steps_along(neighbourhood, tuple(axes)).straight, strict=True))
 
-    # Runs should be long. Values are read several times and labels are written once: rows should be
-    # contiguous in the image rather than among the labels.
+    # Runs should be long, and rows contiguous in the image rather than among the labels: values are
+    # read several times and labels are written once.
     rows = min(
         axes,
         key=lambda k: (

@@ -1,16 +1,15 @@
 """Repeated calls of `label`: later calls of a kind reuse what the first one decided.
 
-Which kernels run, and their arguments but for arrays, depends on the kind of a call: on shapes,
-strides, dtypes and options, not on the values. The first call keeps them by the kind:
+Which kernels run depends on the kind of a call: shapes, strides, dtypes and options, not values.
 
     first call      check, describe, plan, fill      keep an `ImageKind`, or record the launches
     later calls     look the kind up, new labels, fill
 
 On the CPU C++ checks that the arrays of a later call are of the kind, once it holds their memory; a
-call that it refuses goes the long way, which says why. Cost: 2 microseconds of Python instead of
-20. On a GPU launches are replayed with the addresses of other arrays. Cost: ten microseconds for an
-image of 256 x 256 instead of eighty, two of them for all launches, which are one CUDA graph. A
-recording belongs to the memory that it needs: the caller's workspace, or one for all calls without.
+call that it refuses goes the long way, which says why. It takes 2 microseconds of Python instead of
+20. On a GPU launches are replayed with other addresses, as one CUDA graph: in 10 microseconds for
+256 x 256 instead of 80. A recording belongs to the memory that it needs: the caller's workspace, or
+one for all calls without.
 """
 
 from __future__ import annotations
@@ -108,10 +107,7 @@ def answer_and_record(
 
 
 def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Labels) -> Any:
-    """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls.
-
-    `ImageKind.label` calls ``label_runs``, as `fill_by_runs` of the table does.
-    """
+    """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls."""
     values, question = array.values, array.question
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
         image, batch_axes = NativeImage(array), question.batch_axes
@@ -162,8 +158,7 @@ def record_fill(
 ) -> RecordedFill | None:
     """Fill labels, a CuPy array, of an array in GPU memory; record the launches on this stream.
 
-    The algorithm does not wait. Replays take arrays of the same library. Return None, with nothing
-    filled, if launches would read a copy of the array.
+    The algorithm does not wait. Return None, with nothing filled, if it would read a copy.
     """
     if array.values is not array.given or array.values.size == 0:
         return None

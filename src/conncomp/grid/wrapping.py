@@ -45,10 +45,9 @@ Vectors = NDArray[np.int64]
 class ComponentWrapping:
     """How components close on themselves: what `component_wrapping` returns.
 
-    A path through a component that comes back to where it began may have gone around periodic
-    axes on its way. How often along each axis, with a sign for the direction, is its winding
-    vector, and those of all such paths are a lattice: sums of any two are among them. Its basis is
-    given in Hermite normal form, so that equal lattices have equal bases: the first number other
+    A closed path through a component may go around periodic axes. How often along each axis, with a
+    sign for the direction, is its winding vector, and those of all such paths are a lattice. Its
+    basis is in Hermite normal form, so that equal lattices have equal bases: the first number other
     than 0 of each row is positive, it lies right of that of the row before, and the numbers above
     it are smaller and not negative. On a torus of two axes a component of rank 1 is a band, along
     an axis or as a helix, with two numbers other than 0; one of rank 2 is a cross.
@@ -56,12 +55,12 @@ class ComponentWrapping:
     Attributes
     ----------
     axes : ndarray of bool, shape (n, ndim)
-        For each of n components, in the order of labels, along which axes it closes on itself. With
-        batch axes, in the order of items first; ndim is the number of an item's axes.
+        For each component, in the order of items and of labels, along which axes it closes on
+        itself; ndim is the number of an item's axes.
     wrapping : ndarray of int64, shape (k,)
         The rows of `axes` of the components that wrap, along any axis.
     bases : ndarray of int64, shape (k, ndim, ndim)
-        The bases of their winding vectors, in rows, the last of them 0 if there are fewer.
+        The bases of their winding vectors, in rows, the last ones 0 if there are fewer.
     counts : ndarray of int64, of the shape of the batch axes
         The number of components of each item.
     """
@@ -113,9 +112,9 @@ def component_wrapping(
     label_image, background, connectivity, structure, tolerance, batch_axes, device, workspace
         As of `label`.
     periodic : bool or sequence of bool, optional
-        Which axes close on themselves, up to four of them: one answer for all, or one for each
-        axis. Each step counts, as for `contacts`: along an axis of length 1 an element is its own
-        neighbour; along one of length 2 two elements are neighbours on both sides.
+        Which axes, up to four, close on themselves: one answer for all, or one for each axis. Each
+        step counts, as for `contacts`: along an axis of length 1 an element is its own neighbour;
+        along one of length 2 two elements are neighbours on both sides.
 
     Returns
     -------
@@ -137,8 +136,8 @@ def component_wrapping(
 
     Notes
     -----
-    It takes about as long as `label`: what is added is in proportion to the surface of the array.
-    A union-find keeps how far each part lies from its root [1]_, so it is exact.
+    It takes about as long as `label`, and time for the surface of the array. A union-find keeps how
+    far each part lies from its root [1]_, so it is exact.
 
     References
     ----------
@@ -161,10 +160,8 @@ def component_wrapping(
             [0, 0]]])
     """
     given = read_array(label_image, "label_image", device, workspace)
-    asked: dict[str, Any] = {"tolerance": tolerance, "periodic": periodic, "batch_axes": batch_axes}
-    question = question_of_image(
-        given.array, label_image, background, connectivity, structure, device=given.place, **asked
-    )
+    asked = background, connectivity, structure, tolerance, periodic, batch_axes
+    question = question_of_image(given.array, label_image, *asked, device=given.place)
     return wrapping_of(array_of(question, given), workspace, "label_image")
 
 
@@ -227,9 +224,8 @@ def percolates(
     image, background, connectivity, structure, tolerance, periodic, device
         As of `label`.
     axis : int
-        If it is open, a component is looked for that reaches from its first elements to its last
-        ones; if it is periodic, one that closes on itself along it. Negative ones count from the
-        last.
+        Along an open one a component must reach from the first elements to the last; along a
+        periodic one it must close on itself. Negative ones count from the last.
 
     Returns
     -------
@@ -257,10 +253,8 @@ def percolates(
     """
     number = as_integer("axis", axis)
     given = read_array(image, "label_image", device)
-    values, place = given.array, given.place
-    question = question_of_image(
-        values, image, background, connectivity, structure, tolerance, periodic, device=place
-    )
+    asked = background, connectivity, structure, tolerance, periodic
+    question = question_of_image(given.array, image, *asked, device=given.place)
     array = array_of(question, given)
     closed = question.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):

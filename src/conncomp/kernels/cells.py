@@ -44,9 +44,9 @@ class _Geometry(NamedTuple):
 class CellLattice(_Geometry):
     """Cells side by side, and the bonds between their sites.
 
-    There are `shape` cells, each of `cell` sites. `bonds_of_cell` lead from a site of a cell to one
-    of the cell some steps of -1, 0 or 1 farther. Axes are `periodic`, some of these `antiperiodic`;
-    with `negative`, different spins satisfy a bond.
+    Each cell has `cell` sites. `bonds_of_cell` lead from a site of a cell to one of the cell some
+    steps of -1, 0 or 1 farther. Axes are `periodic`, some of these `antiperiodic`; with `negative`,
+    different spins satisfy a bond.
     """
 
     states = 2
@@ -114,7 +114,7 @@ class CellLattice(_Geometry):
         return np.stack([np.flatnonzero(have).astype(dtype), to[have]])
 
     def ends(self) -> NDArray[Any]:
-        """Return the two sites of each bond, kind by kind: int32 if these do, shape (2, bonds)."""
+        """Return the two sites of each bond, kind by kind, (2, bonds)."""
         ends = np.empty((2, self.bonds), self._index)
         end = 0
         for kind in self.kinds:

@@ -28,17 +28,15 @@ class _Arrays(NamedTuple):
 class SpinKind(NamedTuple):
     """A kind of spins on edges.
 
-    The CPU's engine has this `name`, ``core/edge_spins.h`` or ``core/edge_vectors.h`` the `struct`,
-    and ``core/structure.h`` that of its `waves`. A spin has `width` numbers of `dtype`, 0 where
-    words of bits have the spins; a vector has `components`, a state 0.
+    A spin has `width` numbers of `dtype`, 0 where words of bits have the spins.
     """
 
-    name: str
-    struct: str
+    name: str  # of the CPU's engine
+    struct: str  # of ``core/edge_spins.h`` or ``core/edge_vectors.h``
     dtype: np.dtype[Any]
     width: int
-    components: int
-    waves: str
+    components: int  # of a vector; 0 for a state
+    waves: str  # the struct of ``core/structure.h``
 
 
 def _vectors(name: str, struct: str, dtype: str, width: int, components: int) -> SpinKind:

@@ -56,10 +56,7 @@ class ExchangeLattice(_Geometry):
 
     @cached_property
     def parts(self) -> tuple[int, ...]:
-        """The numbers of domains along each axis, as many as a word has bits for.
-
-        Of those, the ones with the smallest surface, then with few along the first axes.
-        """
+        """The numbers of domains along each axis: the most that fit a word, of least surface."""
         cuts = ([c for c in range(1, WORD + 1) if n % (PERIOD * c) == 0] for n in self.shape)
         fitting = (parts for parts in product(*cuts) if prod(parts) <= WORD)
         return min(fitting, key=lambda parts: (-prod(parts), self._surface(parts), parts))

@@ -10,19 +10,17 @@ import numpy as np
 class Links(NamedTuple):
     """A link rule, but for the array that it reads.
 
-    `rule`, "equal", "above", "within" or "bonds", is a struct of ``core/links.h``. `value_type`
-    says how values are compared: "u1" to "u8" for integers of any sign and bools, "f2", "f4" or
-    "f8". `background` has the bytes of its value, or is None. `limit` is the difference allowed by
-    "within", or the threshold of "above"; integers may be `signed` for "within". `bonds` are, for
-    each axis of the lattice, the offset of its bonds from the array's first byte, and its bits of a
-    byte.
+    `value_type` says how values are compared: "u1" to "u8" for integers of any sign and bools,
+    "f2", "f4" or "f8". `limit` is the difference allowed by "within", or the threshold of "above".
+    `bonds` are, for each axis of the lattice, the offset of its bonds from the array's first byte,
+    and its bits of a byte.
     """
 
-    rule: str
+    rule: str  # "equal", "above", "within" or "bonds": a struct of ``core/links.h``
     value_type: str
-    background: bytes | None = None
+    background: bytes | None = None  # of its value
     limit: float = 0
-    signed: bool = False
+    signed: bool = False  # integers, for "within"
     bonds: tuple[tuple[int, int], ...] = ()
 
     @property

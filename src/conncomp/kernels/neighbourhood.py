@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
+Strides = tuple[int, ...]
 Step = tuple[int, ...]  # -1, 0 or 1 along each axis
 
 
@@ -41,9 +42,9 @@ class Neighbourhood(NamedTuple):
 class Steps:
     """The steps to neighbours along the axes that a kernel takes.
 
-    `backward` has one of each pair of opposite steps, in lexical order: that whose first move is
-    backward, to an element before. `connectivity` is that of just these steps, but for axes put
-    ahead, or None. `steps_along` keeps them, so what is derived can be kept by identity.
+    `backward` has one of each pair of opposite steps, in lexical order: that to an element before.
+    `connectivity` is that of just these steps, but for axes put ahead, or None. `steps_along` keeps
+    them, so what is derived can be kept by identity.
     """
 
     backward: tuple[Step, ...]
@@ -122,14 +123,12 @@ def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
     return steps
 
 
-def _along(
-    structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]
-) -> NDArray[np.bool_]:
+def _along(structure: bytes, closed: tuple[bool, ...], axes: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return a structuring element without the other axes, which are of length 1."""
-    ndim = len(periodic)
+    ndim = len(closed)
     present = np.frombuffer(structure, bool).reshape((3,) * ndim)
     left_out = [k for k in range(ndim) if k not in axes]
     for k in left_out:
         # Each way along a periodic axis of length 1 leads to the same element.
-        present = np.any(present if periodic[k] else present.take([1], k), k, keepdims=True)
+        present = np.any(present if closed[k] else present.take([1], k), k, keepdims=True)
     return present.transpose(*axes, *left_out).reshape((3,) * len(axes))

@@ -118,9 +118,9 @@ def _choices(axes: list[int]) -> Iterator[tuple[int, ...]]:
 class Windings(NamedTuple):
     """Which components wrap.
 
-    `counts`, (items,), are the components of each item; `rows`, (k,), the numbers of those that
-    wrap, from 0 on, among all; `bases` those of their windings by closed axes, (k, MOST_CLOSED,
-    MOST_CLOSED), or by all axes, (k, ndim, ndim), as of `of_all_axes`.
+    Each item has `counts` components; `rows`, (k,), are the numbers of those that wrap among all,
+    from 0; `bases` those of their windings by closed axes, (k, MOST_CLOSED, MOST_CLOSED), or by all
+    axes, (k, ndim, ndim).
     """
 
     counts: Numbers
@@ -146,17 +146,13 @@ def no_windings(counts: Numbers) -> Windings:
 
 
 def number_windings(
-    first: Numbers,
-    bases: Numbers,
-    open_counts: Numbers,
-    left_out_below: Callable[[Numbers], Numbers],
+    first: Numbers, bases: Numbers, open_counts: Numbers, left_below: Callable[[Numbers], Numbers]
 ) -> Windings:
     """Return the windings of components, with their numbers among all.
 
-    Components that wrap have the smallest keys `first`, (k,), and `bases`. Labels follow from those
-    of the open items, of which there are `open_counts`, as both are in the order of first elements:
-    those connected to smaller ones are left out. ``left_out_below(numbers)`` counts them below
-    ascending numbers.
+    Components that wrap have the smallest keys `first`, (k,), and `bases`. Labels follow from the
+    `open_counts` of the open items, as both are in the order of first elements: those connected to
+    smaller ones are left out. ``left_below(numbers)`` counts them below ascending numbers.
     """
     order = np.argsort(first)
     first, bases = first[order], bases.reshape(-1, MOST_CLOSED, MOST_CLOSED)[order]
@@ -164,7 +160,7 @@ def number_windings(
     bounds = np.concatenate([first, ends])
     ascending = np.argsort(bounds)
     below = np.empty(len(bounds), np.int64)
-    below[ascending] = left_out_below(bounds[ascending])
+    below[ascending] = left_below(bounds[ascending])
     below_first, below_ends = below[: len(first)], below[len(first) :]
     counts = open_counts - below_ends
     counts[1:] += below_ends[:-1]

@@ -11,6 +11,8 @@ from conncomp.kernels import layout
 from conncomp.kernels.lattice import BITS, LATTICE, Lattice
 from conncomp.kernels.updates import Drawn
 
+Unsigned = NDArray[np.uint64]
+
 GROUP, DIGITS = 64, 64
 RULES = ("metropolis", "heat-bath")
 
@@ -34,7 +36,7 @@ class GlassReplicas(NamedTuple):
         return -(-(first + replicas) // GROUP) - first // GROUP
 
     @property
-    def places(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    def places(self) -> tuple[NDArray[np.int64], Unsigned]:
         """The group of each replica, and its bit of the group's words."""
         places = self.drawn.first_replica % GROUP + np.arange(self.drawn.replicas)
         return places // GROUP, BITS.type(1) << (places % GROUP).astype(BITS)
@@ -73,7 +75,7 @@ def check_words(replicas: GlassReplicas, words: Any) -> None:
         raise ValueError("the words of spins have bits without a replica; they must be 0")
 
 
-def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> Unsigned:
     """Return words, (groups, axes, sites), of `chosen`, (samples, axes, sites), by replica."""
     words, (groups, bits) = np.zeros((replicas.groups, *chosen.shape[1:]), BITS), replicas.places
     masks = np.zeros((len(chosen), replicas.groups), BITS)
@@ -83,9 +85,7 @@ def bits_of_samples(replicas: GlassReplicas, chosen: NDArray[np.bool_]) -> NDArr
     return words
 
 
-def digits_of_replicas(
-    replicas: GlassReplicas, probabilities: NDArray[np.uint64]
-) -> NDArray[np.uint64]:
+def digits_of_replicas(replicas: GlassReplicas, probabilities: Unsigned) -> Unsigned:
     """Return the digits of probabilities, (replicas, kinds), a bit for each replica.
 
     The words are (groups, 64, kinds), the highest digit first.

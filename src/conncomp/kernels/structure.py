@@ -25,8 +25,8 @@ STATES = "States"
 class Waves(NamedTuple):
     """The smallest wave vectors of a lattice of cells along `axes`.
 
-    The last axis once more at the end is that of a wave vector of 0. `phases` are the cosines and
-    sines of each, (length * cell, 2), by cell along the axis and site of the cell.
+    The last axis again at the end is for a wave vector of 0. `phases` are the cosines and sines of
+    each, (length * cell, 2), by cell along the axis and site of the cell.
     """
 
     shape: tuple[int, ...]

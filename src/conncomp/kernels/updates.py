@@ -39,19 +39,14 @@ class ChosenSites(NamedTuple):
 class Flips(NamedTuple):
     """The clusters that an update flips, and the measurements that it makes.
 
-    Attributes
-    ----------
-    chosen : the clusters that may flip; None for all
-    record : int64, (replicas, fields), to add to, or None
-    clusters, wrapping : whether to measure sizes of clusters, and how they wrap
-    watch : called with labels
+    `clusters` and `wrapping` are whether to measure sizes of clusters, and how they wrap.
     """
 
-    chosen: ChosenSites | None
-    record: Any
+    chosen: ChosenSites | None  # the clusters that may flip; None for all
+    record: Any  # int64, (replicas, fields), to add to, or None
     clusters: bool
     wrapping: bool = False
-    watch: Callable[[Any], None] | None = None
+    watch: Callable[[Any], None] | None = None  # called with labels
 
     @property
     def counts_bonds(self) -> bool:
@@ -66,16 +61,11 @@ class Engine(Protocol):
 
 
 class SpinEngine(Engine, Protocol):
-    """Makes the updates of spins, and states what it can do.
+    """Makes the updates of spins, and states what it can do."""
 
-    `winds` is whether it measures how clusters wrap; `sweeps_one`, whether `sweeps` are faster for
-    a single update, too; `counts_apart`, whether `update` measures clusters alone, and `count` the
-    spins.
-    """
-
-    winds: bool
-    sweeps_one: bool
-    counts_apart: bool
+    winds: bool  # whether it measures how clusters wrap
+    sweeps_one: bool  # whether `sweeps` are faster for a single update, too
+    counts_apart: bool  # whether `update` measures clusters alone, and `count` the spins
 
     @property
     def rules(self) -> tuple[str, ...]:

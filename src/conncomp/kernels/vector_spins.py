@@ -24,15 +24,12 @@ STRENGTH = np.dtype([("factor", "u4"), ("most", "u4"), ("left", "i4"), ("right",
 
 
 class Kind(NamedTuple):
-    """How spins of a model are held: the struct of ``core/vector_spins.h`` and a spin's dtype.
+    """How spins of a model are held."""
 
-    A vector has `components`, and `rotations` planes in which it can be rotated.
-    """
-
-    name: str
+    name: str  # the struct of ``core/vector_spins.h``
     dtype: Any
     components: int
-    rotations: int
+    rotations: int  # the planes in which a vector can be rotated
 
 
 ANGLE = Kind("Angle", np.dtype("u2"), 2, 1)

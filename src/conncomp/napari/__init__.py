@@ -48,7 +48,7 @@ def labels_layer(layer: Any, name: str, labels: NDArray[Any], **more: Any) -> La
 
 
 def on_device(array: NDArray[Any], device: str) -> Any:
-    """Return an array where it is to be worked on, "cpu" or "cuda"."""
+    """Return an array on a device, "cpu" or "cuda"."""
     if device == "cpu":
         return array
     optional("cupy")
@@ -56,7 +56,7 @@ def on_device(array: NDArray[Any], device: str) -> Any:
 
 
 def placed(layer: Any, device: str) -> Any:
-    """Return the values of a layer of one channel where they are to be worked on."""
+    """Return the values of a layer of one channel on a device."""
     return on_device(grey_values(layer), device)
 
 
@@ -72,9 +72,9 @@ def label(
     """Label the components above a threshold; return the data of a layer of labels.
 
     The image is a layer that is not in colour. The threshold is a number, or ``"otsu"``, ``"li"``,
-    ``"triangle"`` or ``"local:51"``; with `dark`, components are what is not above it. Neighbours
-    may differ along `connectivity` axes, by default all. Components of fewer elements than
-    `min_size` are left out. The device is "cpu" or "cuda".
+    ``"triangle"`` or ``"local:51"``; with `dark`, components are not above it. Neighbours may
+    differ along `connectivity` axes, by default all. Components of fewer than `min_size` elements
+    are left out. The device is "cpu" or "cuda".
     """
     mask, _ = foreground(grey_values(image), threshold, is_dark=dark)
     labels: Any = labelled(on_device(mask, device), connectivity=connectivity)

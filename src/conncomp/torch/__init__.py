@@ -2,8 +2,8 @@
 
 The functions take tensors of PyTorch of shape (B, C, H, W) or (B, C, D, H, W), on the CPU or on a
 GPU, and return new ones where these lie. They wait for nothing on the host, and `torch.compile`
-takes them without a break of the graph: all stand on one custom operator, ``conncomp::label``, and
-on operators of PyTorch. `import conncomp` does not import this module, nor PyTorch.
+takes them without a break of the graph: all stand on one custom operator, ``conncomp::label``.
+`import conncomp` does not import this module, nor PyTorch.
 
 Examples
 --------

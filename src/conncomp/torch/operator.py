@@ -1,10 +1,7 @@
-"""The custom operator ``conncomp::label``, by which PyTorch labels.
+"""The custom operator ``conncomp::label``, by which PyTorch labels each item (b, c) of a tensor.
 
-    conncomp::label(Tensor masks, int connectivity) -> Tensor
-
-Labels of each item (b, c) of a tensor, as int32. The result is new memory, and nothing is changed,
-so that `torch.compile`, `torch.export` and CUDA graphs take the operator as they do those of
-PyTorch. It has no gradient, as labels are integers.
+The result, int32, is new memory, and nothing is changed, so that `torch.compile`, `torch.export`
+and CUDA graphs take the operator as they do those of PyTorch. It has no gradient.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import connected_components
+from conncomp.grid.array import Question
 from conncomp.grid.labelling import ask
-from conncomp.grid.question import Question
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
 Rows = NDArray[np.int64]

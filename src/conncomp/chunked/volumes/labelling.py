@@ -32,7 +32,7 @@ from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
 from conncomp.files.access import StrPath, as_path, naming
 from conncomp.files.scales import batch_axes_of
-from conncomp.grid.question import Numbering
+from conncomp.grid.array import Numbering
 
 # Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
 # what counts them, and tables of components where these are few.

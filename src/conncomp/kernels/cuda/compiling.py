@@ -49,8 +49,7 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 def compile_options(file: str) -> tuple[str, ...]:
     """Return the options of NVRTC for a kernel file.
 
-    CuPy caches kernels by options and source text, which only includes the file: so an option has a
-    hash of all included files.
+    One is a hash of all included files: CuPy caches kernels by options and the text of `source`.
     """
     digest = sha256()
     for name in sorted(includes(file)):

@@ -1,8 +1,8 @@
 """Load the CUDA kernels of this package for the GPU at hand, and launch them.
 
-A kernel file is compiled when it is first used, for the templates that a driver, the Python beside
-the file, declares as `Templates`; CuPy keeps the result in memory and on disk. Drivers see the GPU
-only through `Gpu`, so tests can replace it by the host executor.
+A kernel file is compiled when it is first used, for the `Templates` of its driver, the Python file
+beside it; CuPy keeps the result in memory and on disk. Drivers see the GPU only through `Gpu`, so
+tests can replace it by the host executor.
 """
 
 from __future__ import annotations
@@ -43,13 +43,12 @@ SPINS, PAUSE = 2000, 1e-3
 class DeviceArray(Protocol):
     """An array on the GPU, as drivers use it: of CuPy, or of NumPy on the host executor."""
 
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # in bytes
+
     @property
     def dtype(self) -> DType:
         """The type of its elements."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of its axes."""
 
     @property
     def ndim(self) -> int:
@@ -62,10 +61,6 @@ class DeviceArray(Protocol):
     @property
     def nbytes(self) -> int:
         """The memory of its elements, in bytes."""
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """The distances of elements along each axis, in bytes."""
 
     @property
     def flags(self) -> Any:
@@ -93,20 +88,12 @@ class DeviceArray(Protocol):
 
 
 class Kernel(NamedTuple):
-    """A compiled kernel.
+    """A compiled kernel: CuPy's `function`, launched by ``call(grid, block, arguments, ...)``."""
 
-    Attributes
-    ----------
-    name : of its template
-    function : CuPy's
-    call : launches it, by ``call(grid, block, arguments, shared_mem=0)``
-    together : whether all blocks of a launch run at the same time
-    """
-
-    name: str
+    name: str  # of its template
     function: Any
     call: Callable[..., None]
-    together: bool = False
+    together: bool = False  # whether all blocks of a launch run at the same time
 
 
 class Launch(NamedTuple):
@@ -140,8 +127,8 @@ _timed: list[tuple[str, Any, Any]] | None = None
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
     """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
 
-    Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; a block has
-    `shared` bytes of dynamic shared memory. Raise TimeoutError if a `time_limit` is over.
+    Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; `shared` is
+    a block's dynamic shared memory, in bytes. Raise TimeoutError if a `time_limit` is over.
     """
     if kernels.deadline is not None and perf_counter() > kernels.deadline:
         raise TimeoutError("the time limit is over")
@@ -210,9 +197,9 @@ class Templates:
     """Kernels of a file that are compiled together, for template arguments that a call chooses.
 
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
-    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, tuples with
-    named fields, or keys of a dict whose values are filled in. `indices`, names between spaces, are
-    choices of `INDEX_TYPES` and come last. A kernel named without ``<`` takes all choices.
+    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, named tuples,
+    or keys of a dict whose values are filled in; those of `indices` come last. A kernel named
+    without ``<`` takes all choices.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
@@ -286,9 +273,9 @@ class Gpu:
     ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
-        They are compiled together, so a driver loads all that it needs at once. `shared_percent` is
-        the share of a multiprocessor's memory that is shared memory; a launch with another share
-        than the one before waits for its end, so kernels that follow each other ask for one.
+        They are compiled together, so a driver loads all that it needs at once. `shared_percent` of
+        a multiprocessor's memory is shared memory; a launch waits for the one before if that has
+        another share, so kernels that follow each other ask for one.
         """
         key = file, names
         if key not in self._kernels:
@@ -312,8 +299,7 @@ class Gpu:
     def loading(self, groups: Sequence[Module]) -> AbstractContextManager[None]:
         """Compile modules by threads during a context, whose end waits for them, even interrupted.
 
-        The context may load other modules, which come before these or decide whether there are
-        more.
+        The context may load other modules.
         """
         missing = [group for group in groups if group not in self._kernels]
         return self._loading(missing) if missing else nullcontext()
@@ -351,9 +337,8 @@ class Gpu:
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         expressions = [f"conncomp::{name}" for name in names]
-        module = self.xp.RawModule(
-            code=source(file), options=compile_options(file), name_expressions=expressions
-        )
+        code, options = source(file), compile_options(file)
+        module = self.xp.RawModule(code=code, options=options, name_expressions=expressions)
         return [module.get_function(expression) for expression in expressions]
 
     def together(self, kernel: Kernel) -> Kernel:
@@ -392,7 +377,7 @@ class Gpu:
         return np.uint64(self.address(argument)).tobytes()
 
     def free_memory(self) -> int:
-        """Return how many bytes an array could have, including what CuPy's pool keeps unused."""
+        """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""
         free, _ = self.xp.cuda.runtime.memGetInfo()
         return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
@@ -411,7 +396,7 @@ class Gpu:
         return number
 
     def new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return an int64, shape (1,), in pinned memory, which is never freed or given again."""
+        """Return an int64, shape (1,), in pinned memory, which nobody else ever gets."""
         with _pinning:
             if not self._answers:
                 memory = self.xp.cuda.alloc_pinned_memory(PINNED_BYTES)

@@ -1,8 +1,7 @@
 """Recorded launches: the first call of a kind records them, and later calls replay them.
 
-A replay launches the same kernels with other arrays in the places of those that vary, as one CUDA
-graph. A recording belongs to the stream it was made on, and to the memory that its launches use: so
-whoever owns that memory keeps the `Recordings`.
+A replay launches the same kernels with other arrays, as one CUDA graph. A recording belongs to the
+stream it was made on, and to the memory that its launches use, whose owner keeps the `Recordings`.
 """
 
 from __future__ import annotations
@@ -56,26 +55,18 @@ Launches = Callable[[], Any]  # launches kernels, and may return what they fill
 
 
 class Recording(NamedTuple):
-    """Recorded launches on a stream.
+    """Recorded launches on a stream, which ``run(values)`` replays.
 
-    Attributes
-    ----------
-    run : replay them, by ``run(values)``
-    answer : wait for the number that they write to the host, by ``answer()``
-    copy : copy bytes on the GPU after them, by ``copy(target, source, count)``
-    read : wait for them and read an int64, by ``read(address)``
-    read_all : wait for them and read several, by ``read_all(address, count)``
-    memory : the arrays that they need
-    returned : what the first call of the launches returned
+    `answer`, `read` and `read_all` wait for them; ``copy(target, source, count)`` follows them.
     """
 
     run: Callable[[tuple[int, ...]], None]
-    answer: Callable[[], int]
-    copy: Callable[[int, int, int], None]
-    read: Callable[[int], int]
-    read_all: Callable[[int, int], list[int]]
-    memory: tuple[Any, ...]
-    returned: Any
+    answer: Callable[[], int]  # the number that they write to the host
+    copy: Callable[[int, int, int], None]  # of bytes on the GPU
+    read: Callable[[int], int]  # an int64 at an address
+    read_all: Callable[[int, int], list[int]]  # several
+    memory: tuple[Any, ...]  # the arrays that they need
+    returned: Any  # by the first call of the launches
 
 
 def record(
@@ -83,11 +74,10 @@ def record(
 ) -> Recording:
     """Call `launches()` on the current stream, and return the recording of its launches.
 
-    Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. A replay puts one value each in the
-    place of `variable`: the address of an array, which is an argument or a pointer in a struct, or
-    the number of a `Field`; None and empty arrays have no place. The recording keeps the other
-    arrays, and those `needed` besides. If it `tells`, its `answer` is the number that `launches`
-    returned, int64 on the GPU.
+    Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. A replay replaces each `variable`:
+    the address of an array, an argument or a pointer in a struct, or the number of a `Field`; None
+    and empty arrays have no place. The recording keeps the other arrays, and those `needed`
+    besides. If it `tells`, its `answer` is the int64 on the GPU that `launches` returned.
     """
     with recorded_launches() as made:
         returned = launches()
@@ -168,8 +158,7 @@ class Recordings(dict[Hashable, Any]):
     """
 
     def __init__(self, gpu: Gpu) -> None:
-        self._gpu = gpu
-        self.ahead = Ahead(gpu.xp.ndarray)
+        self._gpu, self.ahead = gpu, Ahead(gpu.xp.ndarray)
 
     def launch(
         self, kind: Hashable, variable: Variables, launches: Launches, needed: Any = ()

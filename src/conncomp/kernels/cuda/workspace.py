@@ -44,18 +44,15 @@ class Workspace:
     0
     """
 
-    # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared when
-    # the memory moves.
-    calls: dict[Hashable, Any]
-    of_graphs: WeakKeyDictionary[Any, Recordings]
-    # Labels that the last replay has allocated for the next call.
-    ahead: Ahead | None
-    # The thread that replays launches: a signal's handler in it must not replay, too.
-    caller: int | None
-
     def __init__(self) -> None:
-        self.calls, self.of_graphs = {}, WeakKeyDictionary()
-        self.ahead, self.caller = None, None
+        # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared
+        # when the memory moves.
+        self.calls: dict[Hashable, Any] = {}
+        self.of_graphs: WeakKeyDictionary[Any, Recordings] = WeakKeyDictionary()
+        # Labels that the last replay has allocated for the next call.
+        self.ahead: Ahead | None = None
+        # The thread that replays launches: a signal's handler in it must not replay, too.
+        self.caller: int | None = None
         self._memory: dict[Hashable, DeviceArray] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[DeviceArray, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
@@ -95,8 +92,7 @@ class Workspace:
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
-        A struct that was taken before costs a look-up. Arrays of parts are made when they are asked
-        for, by name.
+        A struct that was taken before costs a look-up; an array is made when it is asked for.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         if (placed := self._structs.get(key)) is not None:
@@ -158,10 +154,7 @@ class OwnWorkspaces:
 
 @dataclass(slots=True, eq=False)
 class PlacedStruct:
-    """A struct for launches, of pointers to parts of a workspace.
-
-    ``placed[name]`` is the array of a part, shape (count,), in the struct or beside it.
-    """
+    """A struct of pointers to parts of a workspace; ``placed[name]`` is a part, in or beside it."""
 
     struct: np.void
     _parts: Mapping[str, Part]

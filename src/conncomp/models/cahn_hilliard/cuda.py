@@ -9,8 +9,7 @@ import numpy as np
 from conncomp._arguments import INDEX_TYPES, as_bool, check_choice
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.answers import answer, fill_on_gpu
-from conncomp.grid.array import Array
-from conncomp.grid.question import Question
+from conncomp.grid.array import Array, Question
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.models.cahn_hilliard import GpuFields
 from conncomp.kernels.links import equal_values, values_above

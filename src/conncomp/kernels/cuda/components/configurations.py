@@ -56,8 +56,8 @@ def count_faces(
 ) -> None:
     """Count the faces of components towards other elements, in items of a shape.
 
-    `labels`, `background` and `rows` are as for `count_labels`. `components` are the labels that
-    occur, int64, ascending, at least one; `faces`, int64, (len(components), len(shape)), are 0.
+    `components` are the labels that occur, int64, ascending, at least one; `faces`, int64,
+    (len(components), len(shape)), are 0. See `count_labels`.
     """
     count, size, lengths = FACES.one(gpu, labels.dtype), labels.size, lengths_on(gpu, *shape)
     empty, places = labels.dtype.type(background), places_of(gpu, components, rows)

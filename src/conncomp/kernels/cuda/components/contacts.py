@@ -46,10 +46,9 @@ def find_contacts(
     """Return a key for each pair of labels that touch and each kind of contact, and its count.
 
     Keys, int64, are ``(first * rows + second) * kinds + kind``, in any order; counts are int64.
-    Labels are contiguous and below `rows`, ``rows**2 * kinds`` is below 2**63, and `background` is
-    as for `label_rows`. `shape` has the number of items and the lengths of axes, of which
-    `periodic` has a bit each; `steps`, int64 of shape (steps, 4), are `PackedStep`. It waits
-    for the GPU.
+    Labels are contiguous and below `rows`, ``rows**2 * kinds`` is below 2**63; see `label_rows`.
+    `shape` has the number of items and the lengths of axes, of which `periodic` has a bit each;
+    `steps`, int64, (steps, 4), are `PackedStep`. It waits for the GPU.
     """
     xp = gpu.xp
     bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())

@@ -25,8 +25,8 @@ NUMBERS = Struct(
 def distinct_labels(gpu: Gpu, labels: DeviceArray, bits: int | None = None) -> Any:
     """Return the labels that occur, ascending, or None if they are too many for a hash table.
 
-    Labels are integers of 32 or 64 bits, at least one, in a contiguous array; the table has ``1 <<
-    bits`` slots. It waits for the GPU.
+    Labels are integers of 32 or 64 bits, at least one, contiguous; the table has ``1 << bits``
+    slots. It waits for the GPU.
     """
     xp, signed = gpu.xp, as_signed(labels)
     if bits is None:
@@ -45,8 +45,8 @@ def translate_labels(
 ) -> Any:
     """Return the number of each label, or None if they are too many for a hash table.
 
-    `numbers`, int32 or int64, are those of the `distinct` labels, in any order; `labels` and `bits`
-    are as for `distinct_labels`. It waits for the GPU.
+    `numbers`, int32 or int64, are those of the `distinct` labels, in any order. See
+    `distinct_labels`.
     """
     if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
         return None

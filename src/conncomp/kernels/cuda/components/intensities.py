@@ -20,10 +20,9 @@ SUM_BITS = 63  # of an int64, without the sign
 VALUE_TYPES = tuple(map(np.dtype, ("u1", "u2", "i2", "i4", "i8", "u8", "f4", "f8")))
 SMALL_TYPES = tuple(kind for kind in VALUE_TYPES if kind.kind != "f" and kind.itemsize <= 2)
 KERNELS = Templates(FILE, "find_extremes", "add_values", "write_intensities", value=VALUE_TYPES)
-OF_SMALL = Templates(
-    FILE, "add_small_values", "write_small_intensities", value=SMALL_TYPES, axes=FEW_AXES
-)
-WITH_SHAPES = Templates(FILE, "measure_runs_and_values", value=SMALL_TYPES, axes=FEW_AXES)
+_SMALL: dict[str, Any] = {"value": SMALL_TYPES, "axes": FEW_AXES}
+OF_SMALL = Templates(FILE, "add_small_values write_small_intensities", **_SMALL)
+WITH_SHAPES = Templates(FILE, "measure_runs_and_values", **_SMALL)
 QUANTILES = Templates(FILE, "list_keys", "write_quantiles", value=VALUE_TYPES)
 KEY = np.dtype(np.uint64)
 
@@ -44,12 +43,11 @@ def measure_intensities(
 ) -> tuple[bool, Any]:
     """Fill columns of the values of an image; return whether all sums fit into their dtype.
 
-    Also return, for `are_small` values, standard deviations, minima and maxima, float64 of shape
-    (3, n); else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`,
-    as many as labels; `bits` are of the units of floating-point values (core/fixed_point.h).
-    Columns are those of `ComponentStatistics`: sums of int64, uint64 or float64, means, minima,
-    maxima and centroids. `table` is one that `measure_shapes` filled, and its words ahead of those
-    of values.
+    Also return, for `are_small` values, standard deviations, minima and maxima, float64, (3, n);
+    else None. There is at least one component. Values are contiguous, one of `VALUE_TYPES`, as many
+    as labels; `bits` are of the units of floating-point values (core/fixed_point.h). Columns are
+    those of ``IntensityColumns``. `table` is one that `measure_shapes` filled, and its words ahead
+    of those of values.
     """
     if are_small(values.dtype, shape):
         return True, _measure_small(gpu, runs, shape, values, table, sizes, boxes, *columns)
@@ -148,8 +146,6 @@ class SortedValues:
     def quantiles(self, fraction: float) -> Any:
         """Return the value below which a fraction of each component's values lie, as float64."""
         quantiles = self._gpu.xp.empty(len(self._sizes))
-        runs, sizes, ends, keys = self._runs, self._sizes, self._ends, self._keys
-        launch(
-            self._write, runs.by_row, runs.state, sizes, ends, keys, np.float64(fraction), quantiles
-        )
+        runs, arrays = self._runs, (self._sizes, self._ends, self._keys)
+        launch(self._write, runs.by_row, runs.state, *arrays, np.float64(fraction), quantiles)
         return quantiles

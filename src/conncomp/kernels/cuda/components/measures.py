@@ -1,8 +1,8 @@
 """The runs of labels, by recorded launches: drives ``measures.cuh``.
 
 The first call of a kind (labels of one shape and dtype on one stream) records the launches that
-find runs and those that measure them (`ComponentRuns.launch`); later calls replay both. The host
-waits once, to learn how many components and runs there are.
+find runs and measure them; later calls replay both. The host waits once, to learn how many
+components and runs there are.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def measure_batch(
     """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
     Return None, for the general way, if no launches of the kind are recorded, or there is no
-    component. Arguments are those of `start_runs`, and whether moments are wanted.
+    component. See `start_runs`.
     """
     kind = _kind_of(gpu, labels, batch_axes, allowed)
     repeated = None if kind is None else _recorded.get(kind)
@@ -130,12 +130,8 @@ class Sums(NamedTuple):
 class RecordedRuns:
     """The recorded launches that find the runs of labels of one kind on one stream.
 
-    Attributes
-    ----------
-    labels : an example of the kind: contiguous, int32 or int64, not empty
-    background : the label that is no component, or -1
-    lowest : the smallest label that is allowed
-    elements : the number of labels
+    Labels are contiguous, int32 or int64, not empty; `background` is no component, or -1, and
+    `lowest` the smallest label that is allowed.
     """
 
     def __init__(
@@ -222,7 +218,7 @@ class RecordedRuns:
     def _components(
         self, labels: DeviceArray, rows: int, count: int, total: int, sums: TileSums | None = None
     ) -> LabelledComponents:
-        """Return `count` components, of so many runs in all, or of sums instead."""
+        """Return `count` components, of `total` runs, or of sums instead."""
         array, background = (self._copy, -1) if self._batched else (labels, self._background)
         calls = self._calls if sums is None else sums.calls
         runs = ComponentRuns(self._gpu, self.elements, self._fields, count, total, calls, sums)
@@ -232,8 +228,7 @@ class RecordedRuns:
     def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if no launches are recorded for them.
 
-        Columns for the components of the last call are allocated while the GPU counts; if their
-        number has changed, columns are allocated again.
+        Columns for as many components as in the last call are allocated while the GPU counts.
         """
         calls = self._calls
         counting, listing = self._recording, calls.get(LISTING)

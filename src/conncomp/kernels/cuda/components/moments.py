@@ -19,27 +19,18 @@ ADD = Templates(FILE, "add_small_moments", "add_moments")
 OF_VALUES = Templates(
     FILE, "add_weighted_moments", "add_squares<{value}>", value=VALUE_TYPES, rows=(1, POWERS)
 )
-OF_AXES = Templates(
-    FILE, "centre_moments_of_rows", "normalize_moments", axes=range(1, MOST_AXES + 1)
-)
+OF_AXES = Templates(FILE, "centre_moments_of_rows normalize_moments", axes=range(1, MOST_AXES + 1))
 VARIANCES = Templates(FILE, "write_variances", axes=FEW_AXES)
 BOXES = Struct("Boxes", "entries", ("ndim", COUNT))
 
 
 class LabelledComponents(NamedTuple):
-    """Labels, and the runs of their components, for kernels that measure columns.
-
-    Attributes
-    ----------
-    background, rows : as for `label_rows`; labels are below `rows`
-    shape : of an item
-    runs : of the labels that occur; without any nothing is launched
-    """
+    """Labels below `rows`, and the runs of those that occur, for kernels that measure columns."""
 
     labels: Any
-    background: int
+    background: int  # as for `label_rows`
     rows: int
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # of an item
     runs: ComponentRuns
 
     def label_rows(self, gpu: Gpu) -> np.void:
@@ -142,7 +133,6 @@ def principal_variances(gpu: Gpu, runs: ComponentRuns, covariances: DeviceArray)
     one component; ndim is one of `FEW_AXES`.
     """
     write = VARIANCES.one(gpu, covariances.shape[1])
-    columns = [gpu.xp.empty(covariances.shape[:2]) for _ in range(2)]
-    runs.launch_by_row("variances", write, covariances, *columns)
-    variances, moments_of_inertia = columns
-    return variances, moments_of_inertia
+    variances, inertia = (gpu.xp.empty(covariances.shape[:2]) for _ in range(2))
+    runs.launch_by_row("variances", write, covariances, variances, inertia)
+    return variances, inertia

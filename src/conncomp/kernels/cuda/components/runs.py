@@ -38,13 +38,9 @@ RUNS = Struct("Runs", "entries ends state", ("elements", COUNT))
 class ComponentRuns:
     """The runs of the components of labels, 8 bytes each, and launches on them.
 
-    Attributes
-    ----------
-    elements : the number of labels
-    fields : of ``RunTable`` but entries, after ``list_present`` has filled their arrays
-    count, total : the numbers of components and of runs
-    calls : recorded launches, by purpose, that calls of a kind share; None to launch anew
-    sums : `TileSums`, which have listed components, but no runs; or None
+    `elements` is the number of labels, `count` that of components, `total` that of runs; `fields`
+    are those of ``RunTable`` but entries, filled by ``list_present``. Calls of a kind share the
+    recorded launches of `calls`. `sums` are `TileSums`, which have listed components, but no runs.
     """
 
     def __init__(
@@ -112,8 +108,8 @@ class ComponentRuns:
     ) -> None:
         """Call `launches()`, or replay its launches of an earlier call of the kind.
 
-        Launches depend on `purpose` and kind alone. Kernels begin by ``follow_launch()``; `arrays`
-        of theirs may move from call to call, and replays also need `memory`.
+        Launches depend on `purpose` and kind alone; `arrays` of theirs may move from call to call,
+        and replays also need `memory`. Kernels begin by ``follow_launch()``.
         """
         if self._calls is None:
             launches()
@@ -130,9 +126,8 @@ def find_runs(
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
-    Labels are contiguous, int32 or int64, with lines of `length`; `background` is as for
-    `label_rows`. All items have equally many of the rows. It waits for the GPU, to learn how many
-    runs there are.
+    Labels are contiguous, int32 or int64, in lines of `length`; see `label_rows`. All items have
+    equally many rows. It waits for the GPU.
     """
     xp = gpu.xp
     begin, count_present, list_present = ROWS.load(gpu)

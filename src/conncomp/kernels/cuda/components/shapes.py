@@ -71,9 +71,9 @@ def measure_shapes(
 ) -> tuple[Shapes, Any]:
     """Measure components; return their `Shapes`, and the table that columns are made of.
 
-    The table, int64, has a row for each component, followed by words of an image, if there is one:
-    its values `are_small`, in items of shapes that `are_few`. Coordinates count within an item of
-    `shape`, of at least one length; `batch` has the lengths of the axes for items.
+    The table, int64, has a row for each component, followed by words of an image, whose values
+    `are_small`, in items of shapes that `are_few`. Coordinates count within an item of `shape`;
+    `batch` has the lengths of the axes for items.
     """
     ndim, rows = len(shape), runs.count
     columns = Shapes.empty(runs.new, rows, ndim, len(batch), moments)

@@ -25,10 +25,9 @@ ROWS = 4
 def combine_labels(
     gpu: Gpu, labels: DeviceArray, length: int, background: int, rows: int, out: DeviceArray
 ) -> None:
-    """Give the components of all items numbers, none of which two items share.
+    """Fill `out`, which may be `labels`, with item * rows + label, or background.
 
-    Items have `length` labels. `out`, which may be `labels`, becomes item * rows + label, or
-    background; see `count_labels`.
+    Items have `length` labels; see `count_labels`.
     """
     if labels.size:
         combine = COMBINE.one(gpu, labels.dtype, out.dtype)

@@ -72,16 +72,10 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 class TileSums:
     """The recorded launches that add up labels of one kind, and of an image.
 
-    Attributes
-    ----------
-    allowed : the label that is no component, or -1, and the smallest that may occur
-    runs : ``RunTable``, which gets the components
-    rows : labels are below it
-    image : an example of real numbers to add up, or None
-    calls : recorded launches, for `ComponentRuns`
-    counted : the components of the last call, and one more than its largest label
-    is_told : whether the host has read `counted`
-    is_steady : whether the last two calls had equally many components
+    `allowed` are the label that is no component, or -1, and the smallest that may occur; labels are
+    below `rows`. `runs` is the ``RunTable`` that gets the components, `image` an example of real
+    numbers to add up. `counted` are the components of the last call, and one more than its largest
+    label: the host has read them if `is_told`. If `is_steady`, the last two calls had equally many.
     """
 
     def __init__(
@@ -94,7 +88,7 @@ class TileSums:
         end = self.rows * words
         self._memory = gpu.xp.zeros(end + 2, COUNT)
         exponent = _exponent_of(image) if is_real else 0
-        self._call = 0
+        self._call, self._is_clear = 0, True
         self._fields = {
             "words": self._memory,
             "rows_met": self._memory[end:],
@@ -105,7 +99,6 @@ class TileSums:
             "exponent": exponent,
             "scale": 2.0 ** (FIXED_BITS - exponent),
         }
-        self._is_clear = True
         self.calls = Recordings(gpu)
         self._value: Any = None  # the type of the values that are added up, if there are any
         self.counted, self.is_steady, self.is_told = (0, 0), False, False
@@ -160,8 +153,8 @@ class TileSums:
         """Return columns of all components, and clear the sums for the next call.
 
         Nothing is written if there are more or fewer components, but any, than `runs` says. The
-        columns are `Shapes`; a list of sums, means, minima, maxima and centroids of an image; and
-        its standard deviations, minima and maxima, float64, (3, n), or None without an image.
+        columns are `Shapes`; a list of those of an image, as ``IntensityColumns``; and its standard
+        deviations, minima and maxima, float64, (3, n), or None without an image.
         """
         xp, ndim, value, count = self._gpu.xp, len(self._shape), self._value, runs.count
         shapes = Shapes.empty(xp.ndarray, count, ndim, 0, moments)

@@ -32,8 +32,7 @@ _ONE, _SEVERAL, _COUNTS = (
 )
 _FEW = Templates(FILE, "mark_roots", "number_few_labels", indices="index")
 _WITHIN = Templates(FILE, "roots_within_items", indices="index")
-# Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
-# of those before it.
+# Chunks are whole rounds of a block's words, and no more than run at once.
 ROUND = THREADS // WORD * LABELS_AT_ONCE
 
 
@@ -41,8 +40,7 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     """Replace the roots in `labels` by consecutive numbers from `first`, and -1 by 0.
 
     `labels` is one-dimensional and may hold `items` of one size: roots are indices in all of it,
-    and numbers restart for each. Return the number of components of each item, int64 in
-    `workspace`.
+    and numbers restart for each. Return the components of each item, int64 in `workspace`.
     """
     count, kernels = len(labels), _kernels_of(len(labels), items)
     if kernels is _FEW:
@@ -78,9 +76,8 @@ def _number_few(gpu: Gpu, labels: DeviceArray, first: int, workspace: Workspace)
     """Write numbers where each block numbers all words of roots."""
     count = len(labels)
     words = -(-count // WORD)
-    roots, in_chunk, components = workspace.take(
-        gpu, (words, WORDS), (-(-words // ROUND), COUNT), (1, COUNT)
-    )
+    parts = (words, WORDS), (-(-words // ROUND), COUNT), (1, COUNT)
+    roots, in_chunk, components = workspace.take(gpu, *parts)
     mark, number = _FEW.load(gpu, labels.dtype)
     launch(mark, (len(in_chunk), THREADS), count, words, ROUND, labels, roots, in_chunk)
     grid = gpu.grid(count, each=LABELS_AT_ONCE)
@@ -114,9 +111,8 @@ def _find_root_bits(
     words = -(-count // WORD)
     chunk = max(1, -(-words // (gpu.resident_threads // THREADS * ROUND))) * ROUND
     chunks = -(-words // chunk)
-    roots, in_chunk, numbers, components = workspace.take(
-        gpu, (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)
-    )
+    parts = (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)
+    roots, in_chunk, numbers, components = workspace.take(gpu, *parts)
     if count:
         mark, number_words, _ = kernels.load(gpu, labels.dtype)
         grid = chunks, THREADS

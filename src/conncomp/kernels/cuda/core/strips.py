@@ -1,8 +1,7 @@
 """Arrays between main memory and a GPU, in strips through pinned buffers.
 
-Pinned arrays are copied as they are. Others go through pinned buffers strip by strip, which threads
-fill while earlier ones are on their way (``bindings/cuda/transfers.cpp``). Source: Maddix 2014,
-"Streams".
+Pinned arrays are copied as they are. Threads fill the buffers of others while earlier strips are on
+their way (``bindings/cuda/transfers.cpp``). Source: Maddix 2014, "Streams".
 """
 
 from __future__ import annotations

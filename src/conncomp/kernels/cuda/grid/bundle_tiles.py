@@ -30,8 +30,7 @@ _ROOTS, _NUMBERS = (
         ("label_bundle_tiles<true>", "write_bundle_labels<true>", "settle_run_roots<true>"),
     )
 )
-# How many elements a volume has at least, so that launches that may be in vain take little of its
-# time.
+# With fewer elements, launches that may be in vain would take too much of the time.
 LEAST = 1 << 24
 # The threads of blocks that sample, label and join, and write.
 SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, 256
@@ -44,21 +43,14 @@ WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 
 
 class BundlePlan(NamedTuple):
-    """The arguments of these kernels for all volumes of one kind.
+    """The arguments of these kernels for all volumes of one kind."""
 
-    Attributes
-    ----------
-    module : kernels that sample, label, join, write, and, for consecutive labels, settle
-    shape : ``RunShape``
-    chunked : as of `tiled_bricks.Plan`
-    choice : the one of `parts` that says whether the kernels label the volume
-    """
-
-    module: Module
-    shape: Any
+    module: Module  # kernels that sample, label, join, write, and, for consecutive labels, settle
+    shape: Any  # ``RunShape``
     tiles: int
-    chunked: tuple[int, int]
+    chunked: tuple[int, int]  # as of `tiled_bricks.Plan`
     parts: dict[str, Part]
+    # Says whether the kernels label the volume.
     choice: Part = (WORDS_OF_CHOICE, np.dtype(np.int32))
 
     def before(self, gpu: Gpu, image: Image, labels: DeviceArray, placed: PlacedStruct) -> None:
@@ -70,12 +62,10 @@ class BundlePlan(NamedTuple):
         launch(sample, (1, SAMPLING), rule, values, shape, choice, components)
         launch(label, by_tile, rule, values, labels, shape, choice, kept, roots, entries)
         launch(join, by_tile, labels, shape, choice, kept)
-        for kernel in settle:
+        for each in settle:
             (chunk, chunks), counts = self.chunked, placed["in_chunk"]
             by_chunk = min(chunks, gpu.resident_threads), THREADS
-            launch(
-                kernel, by_chunk, labels, shape, choice, roots, entries, chunk, counts, components
-            )
+            launch(each, by_chunk, labels, shape, choice, roots, entries, chunk, counts, components)
 
     def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""
@@ -88,9 +78,7 @@ class BundlePlan(NamedTuple):
 
 def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -> BundlePlan | None:
     """Return how a volume is labelled by bundles, if it has one value; None if it is not."""
-    if not run_tiles.takes_kind(geometry, links, index, AXES):
-        return None
-    if geometry.item_size < LEAST:
+    if geometry.item_size < LEAST or not run_tiles.takes_kind(geometry, links, index, AXES):
         return None
     tiles, words = prod(run_tiles.tiles_along(geometry.shape)), run_tiles.words_of(geometry.shape)
     parts: dict[str, Part] = {"kept": (tiles, KEPT)}

@@ -14,7 +14,7 @@ from conncomp._arguments import INDEX_TYPES
 from conncomp.kernels import layout
 from conncomp.kernels.cuda.launcher import DeviceArray, DType, Gpu
 from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, steps_along
+from conncomp.kernels.neighbourhood import Neighbourhood, Shape, Steps, Strides, steps_along
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
@@ -37,14 +37,10 @@ _BONDS = layout(("plane", ("i8", MOST_AXES)), ("mask", ("u1", MOST_AXES)))
 
 
 class Geometry(NamedTuple):
-    """An array as kernels see it, but for its values.
-
-    `shape` is that of `Image`, strides are in elements, and `steps` along these axes; items are as
-    in ``CellGrid`` of ``cells.cuh``.
-    """
+    """An array as ``CellGrid`` describes it, but for its values: strides are in elements."""
 
     shape: Shape
-    value_strides: tuple[int, ...]
+    value_strides: Strides
     steps: Steps
     items: int
     item_stride: int
@@ -79,11 +75,7 @@ def grid_of(geometry: Geometry) -> Any:
 
 @lru_cache(maxsize=1024)
 def geometry_of(
-    shape: Shape,
-    strides: tuple[int, ...],
-    itemsize: int,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
+    shape: Shape, strides: Strides, itemsize: int, neighbourhood: Neighbourhood, batch_axes: int
 ) -> Geometry:
     """Describe an array with strides in bytes, whose batch axes lie evenly."""
     item = shape[batch_axes:]
@@ -110,7 +102,7 @@ def geometry_of(
 
 
 @lru_cache(maxsize=1024)
-def steps_evenly(shape: Shape, strides: tuple[int, ...]) -> bool:
+def steps_evenly(shape: Shape, strides: Strides) -> bool:
     """Whether elements lie at equal distances in memory, in C order."""
     axes = [k for k in range(len(shape)) if shape[k] != 1]
     return all(strides[outer] == strides[inner] * shape[inner] for outer, inner in pairwise(axes))
@@ -171,11 +163,11 @@ def rule_of(links: Links) -> _Rule:
 class Image:
     """An array on a GPU, and which of its elements are connected.
 
-    Strides are multiples of the item size. For bonds, `values` are bytes of the lattice's shape,
-    the first of them that of the first axis. The `batch_axes` ahead hold the items; elements of
-    bonds must lie evenly along them, other arrays are copied if they do not. `shape` is that of an
-    item without axes of length 1, but for those put ahead to reach one of `RANKS`. Raise ValueError
-    if there are too many axes, or strides do not fit.
+    For bonds, `values` are bytes of the lattice's shape, the first of them that of the first axis.
+    The `batch_axes` ahead hold the items; elements of bonds must lie evenly along them, other
+    arrays are copied if they do not. `shape` is that of an item without axes of length 1, but for
+    those put ahead to reach one of `RANKS`. Raise ValueError if there are too many axes, or strides
+    are no multiples of the item size.
     """
 
     def __init__(
@@ -186,9 +178,8 @@ class Image:
         ):
             values = values.copy()
         self.values = values
-        self.geometry = geometry_of(
-            values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes
-        )
+        laid_out = values.shape, values.strides, values.dtype.itemsize
+        self.geometry = geometry_of(*laid_out, neighbourhood, batch_axes)
         if links.bonds:  # those along axes of length 1 are left out, as the axes are
             along = zip(links.bonds, values.shape[batch_axes:], strict=True)
             links = links._replace(bonds=tuple(bond for bond, length in along if length != 1))

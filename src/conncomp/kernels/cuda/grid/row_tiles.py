@@ -25,7 +25,7 @@ SHAPE = layout(
 )
 COUNTS = np.dtype(np.int32)
 WORDS_OF_CHOICE = 3  # whether an image is labelled by rows, and which tile is next
-# How many elements an image has at least, so that launches that may be in vain take little time.
+# With fewer elements, launches that may be in vain would take too much of the time.
 LEAST = 1 << 27
 # Bytes seldom have many values, and their first call shall not wait for more kernels; lanes do not
 # exchange numbers of half precision.
@@ -40,22 +40,14 @@ KERNELS = Templates(
 
 
 class RowPlan(NamedTuple):
-    """The arguments of these kernels for all images of one kind.
+    """The arguments of these kernels for all images of one kind."""
 
-    Attributes
-    ----------
-    module : kernels that sample, label, join and follow
-    shape : ``RowShape``
-    words : how many there are, of 32 elements of a row
-    choice : the one of `parts` that says whether the kernels label the image
-    """
-
-    module: Module
-    shape: Any
-    words: int
+    module: Module  # kernels that sample, label, join and follow
+    shape: Any  # ``RowShape``
+    words: int  # of 32 elements of a row
     tiles: int
     parts: dict[str, Part]
-    choice: Part = (WORDS_OF_CHOICE, COUNTS)
+    choice: Part = (WORDS_OF_CHOICE, COUNTS)  # says whether the kernels label the image
 
     def before(self, gpu: Gpu, image: Image, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Label an image of many components of several values, if it is one."""

@@ -22,7 +22,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Part, Workspace
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/run_tiles.cuh"
@@ -112,30 +112,20 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """The choices of `fill_labels` for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind."""
 
-    Attributes
-    ----------
-    shape : ``RunShape``
-    words : how many there are, of 32 elements of a row
-    chunk : how many words' roots are counted together
-    table : the fields of ``TileRuns``
-    beside : a part for numbering
-    """
-
-    shape: Any
+    shape: Any  # ``RunShape``
     tiles: int
-    words: int
-    chunk: int
+    words: int  # of 32 elements of a row
+    chunk: int  # how many words' roots are counted together
     chunks: int
-    table: dict[str, Part | int | None]
-    beside: dict[str, Part]
+    table: Fields  # of ``TileRuns``
+    beside: dict[str, Part]  # for numbering
 
 
 @lru_cache(maxsize=1024)
 def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
-    tiles = prod(tiles_along(geometry.shape))
-    words = words_of(geometry.shape)
+    tiles, words = prod(tiles_along(geometry.shape)), words_of(geometry.shape)
     chunk, chunks = chunks_of(words)
     of_tile, of_array = tiles * WORDS_OF_TILE, words if consecutive else 0
     parts: dict[str, Part] = {
@@ -148,15 +138,9 @@ def _plan_of(geometry: Geometry, consecutive: bool) -> _Plan:
         "number_of_word": (of_array, INDEX),
         "components": (1, COUNT),
     }
-    return _Plan(
-        shape_of(geometry),
-        tiles,
-        words,
-        chunk,
-        chunks,
-        {name: part if part[0] else None for name, part in parts.items()},
-        {"in_chunk": (chunks, COUNT)} if consecutive else {},
-    )
+    table = {name: part if part[0] else None for name, part in parts.items()}
+    beside: dict[str, Part] = {"in_chunk": (chunks, COUNT)} if consecutive else {}
+    return _Plan(shape_of(geometry), tiles, words, chunk, chunks, table, beside)
 
 
 def words_of(shape: tuple[int, ...]) -> int:

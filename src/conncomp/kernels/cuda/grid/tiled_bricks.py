@@ -34,7 +34,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Part, Workspace
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/tiled_bricks.cuh"
@@ -57,19 +57,13 @@ BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", 
 
 
 class _Names(NamedTuple):
-    """Template arguments, as C++ code.
+    """Template arguments, as C++ code."""
 
-    Attributes
-    ----------
-    links : a rule, which compares values, or ``GivenLinks``, words of links
-    elsewhere, joined : `ELSEWHERE` or "": the last argument of all kernels, and of those that join
-    """
-
-    links: str
+    links: str  # a rule, which compares values, or ``GivenLinks``, words of links
     tiles: str
     label: str
-    elsewhere: str = ""
-    joined: str = ""
+    elsewhere: str = ""  # or `ELSEWHERE`: the last argument of all kernels
+    joined: str = ""  # likewise, of those that join
 
 
 ELSEWHERE = ", true"
@@ -85,17 +79,15 @@ def _named(links: str, rank: int, logs: Any, items: bool, index: DType, elsewher
     return _Names(links, tiles, ctype(index), in_all, joined)
 
 
-def _every(
-    links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False
-) -> tuple[_Names, ...]:
+def _every(links: Sequence[str], ranks: Sequence[int], elsewhere: bool = False) -> list[_Names]:
     """Return the template arguments of all tiles that are compiled for links and ranks."""
     tiles: list[Any] = [(rank, LOGS[rank], False) for rank in ranks if rank in FIXED]
     tiles += [(rank, None, items) for rank in ranks for items in (False, True) if not elsewhere]
     every: Any = product(links, tiles, (SPARSE_INDEX,) if elsewhere else INDEX_TYPES)
-    return tuple(
+    return [
         _named(name, rank, logs, items, index, elsewhere)
         for name, (rank, logs, items), index in every
-    )
+    ]
 
 
 _EQUAL = tuple(f"conncomp::Equal<{value}>" for value in VALUE_CTYPES.values())
@@ -197,10 +189,9 @@ def fill_labels(
     words, columns = plan.words, plan.columns
     if plan.words_of_item:
         (number_items,) = number
-        by_item, of_item = (image.geometry.items, ITEM_THREADS), np.int32(plan.words_of_item)
-        launch(
-            number_items, by_item, tiles, labels, of_item, np.int32(columns), table, roots, numbers
-        )
+        by_item = image.geometry.items, ITEM_THREADS
+        lengths = np.int32(plan.words_of_item), np.int32(columns)
+        launch(number_items, by_item, tiles, labels, *lengths, table, roots, numbers)
     elif consecutive:
         settle, gather, assign = number
         chunk, chunks = plan.chunked
@@ -217,44 +208,31 @@ def fill_labels(
 class Plan(NamedTuple):
     """The choices of `fill_labels` for all arrays of one kind.
 
-    Attributes
-    ----------
-    modules : kernels that label tiles, join them, and write labels; those of `instead`, if any
-    instead : kernels for some arrays, launched `before` bricks, which then do nothing, and `after`
-    rule : ``Equal<T>``, or 0 for ``GivenLinks``
-    tiles : ``BrickTiles<rank, ...>``
-    words, columns : the number of words of the array, and of a row
-    words_of_item : that of an item, if a block numbers each item, else 0
-    chunked : how many words' roots are counted together, and the number of such chunks
-    by_tile, by_border : grids for all bricks, and for those at borders of tiles
-    joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
-    tile_count, border : the number of tiles, and of bricks at the border of each
-    shared : shared memory of a block, in bytes
-    table : the fields of ``BrickTable``
-    by_word : further parts of the workspace: those of `BY_WORD`, and of `instead`
+    `modules` are kernels that label tiles, join them, and write labels, and those of `instead`:
+    kernels for some arrays, launched `before` bricks, which then do nothing, and `after`.
     """
 
     kind: _Names
     modules: tuple[Module, ...]
     instead: row_tiles.RowPlan | bundle_tiles.BundlePlan | None
-    rule: Any
+    rule: Any  # ``Equal<T>``, or 0 for ``GivenLinks``
     tiles: Any
     bricks: int
-    words: int
-    columns: int
-    words_of_item: int
-    chunked: tuple[int, int]
+    words: int  # of the array
+    columns: int  # words of a row
+    words_of_item: int  # if a block numbers each item, else 0
+    chunked: tuple[int, int]  # how many words' roots are counted together; how many such chunks
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
-    joins: bool
+    joins: bool  # whether elements of different tiles, or at the ends of an axis, are neighbours
     tile_count: int
-    border: int
-    shared: int
-    table: dict[str, Part | int | None]
-    by_word: dict[str, Part]
+    border: int  # the bricks at the border of a tile
+    shared: int  # bytes of a block
+    table: Fields
+    by_word: dict[str, Part]  # further parts: those of `BY_WORD`, and of `instead`
 
 
-def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bool:
+def _may_be_sparse(geometry: Geometry, links: Links, index: DType) -> bool:
     """Whether tiles of an array, cut as usual, may be labelled as sparse ones, by roots."""
     return (
         len(geometry.shape) == SPARSE_AXES
@@ -267,7 +245,7 @@ def _may_be_sparse(geometry: Geometry, links: Links, index: np.dtype[Any]) -> bo
 
 @lru_cache(maxsize=1024)
 def plan_of(
-    geometry: Geometry, links: Links, index: np.dtype[Any], multiprocessors: int, consecutive: bool
+    geometry: Geometry, links: Links, index: DType, multiprocessors: int, consecutive: bool
 ) -> Plan:
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
@@ -285,7 +263,7 @@ def plan_of(
     sparse = fixed and not consecutive and _may_be_sparse(geometry, links, index)
     plan_instead = row_tiles.plan_of if sparse else bundle_tiles.plan_of
     instead = plan_instead(geometry, links, index, consecutive) if fixed else None
-    table: dict[str, Part | int | None] = {
+    table: Fields = {
         "foreground": (bricks, BITS),
         "links": None if by_value else (bricks * len(geometry.steps.backward), BITS),
         "settled": (bricks, BITS),

@@ -77,17 +77,14 @@ def _unite(
 class _Plan(NamedTuple):
     """The choices of `fill_labels` for all arrays of one kind.
 
-    Attributes
-    ----------
-    tiles : ``Tiling<rank, 0, GivenLogs>``
-    sizes : the elements of the array, of an item, and of a chunk whose roots are counted together
-    joins : whether elements of different tiles, or at the ends of an axis, may be neighbours
+    `sizes` are the elements of the array, of an item, and of a chunk whose roots are counted
+    together.
     """
 
     module: Module
-    tiles: Any
+    tiles: Any  # ``Tiling<rank, 0, GivenLogs>``
     sizes: tuple[int, int, int]
-    joins: bool
+    joins: bool  # whether elements of different tiles, or at the ends of an axis, are neighbours
     by_tile: tuple[int, int]
     by_chunk: tuple[int, int]
     by_element: tuple[int, int]

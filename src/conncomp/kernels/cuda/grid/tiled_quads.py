@@ -23,7 +23,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Part, Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Shape
 
@@ -34,8 +34,7 @@ QUADS = HEIGHT * WIDTH // 4
 BORDER_THREADS, BORDER_PARTS = 48, 4
 # Items that fill less of their tiles than this are labelled by others.
 LEAST_FILLED = 0.25
-# Rows of parents and quads are whole words: more of them an element, and all memory is 8 bytes an
-# element.
+# Rows of parents and quads are whole words: with more, all memory is 8 bytes an element.
 MOST_PARENTS = 1.6
 # Blocks number words where there are so many for each multiprocessor to number, at most.
 MOST_NUMBERED = 2048
@@ -106,21 +105,15 @@ def fill_labels(
 
 
 class _Plan(NamedTuple):
-    """The choices of `fill_labels` for all arrays of one kind.
-
-    Attributes
-    ----------
-    joins : whether items have several tiles
-    table : the fields of ``QuadTable``
-    """
+    """The choices of `fill_labels` for all arrays of one kind."""
 
     module: Module
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     by_band: tuple[int, int]
     by_part: tuple[int, int]
-    joins: bool
-    table: dict[str, Part | int | None]
+    joins: bool  # whether items have several tiles
+    table: Fields  # of ``QuadTable``
 
 
 @lru_cache(maxsize=1024)
@@ -129,16 +122,15 @@ def plan_of(geometry: Geometry, index: DType, multiprocessors: int, consecutive:
     (height, width), items = geometry.shape, geometry.items
     tiles_of_row, bands = _tiles(geometry.shape)
     tiles, columns = items * bands * tiles_of_row, -(-width // WORD)
-    words = items * height * columns
+    of_item = height * columns
+    words = items * of_item
     of_words: dict[str, Part] = {
         "roots_of_word": (words, WORDS),
         "number_of_word": (words, NODE),
         "roots_of_tile": (tiles, NODE),
     }
-    numbered = tiles * height * columns
-    in_blocks = (
-        height * columns <= MOST_WORDS_IN_BLOCK and numbered <= MOST_NUMBERED * multiprocessors
-    )
+    in_blocks = of_item <= MOST_WORDS_IN_BLOCK
+    in_blocks &= tiles * of_item <= MOST_NUMBERED * multiprocessors
     kind = ("kNumbersOfBlock" if in_blocks else "kNumbers") if consecutive else "kRoots"
     kernels = _KERNELS_OF_ROWS if kind == "kNumbers" else _KERNELS
     one_quad = in_blocks or tiles <= FEW_TILES * multiprocessors

@@ -12,7 +12,7 @@ from conncomp.kernels import layout
 from conncomp.kernels.cuda.grid.image import RULE_NAMES, rule_of
 from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu, Templates, launch
 from conncomp.kernels.cuda.structs import Struct
-from conncomp.kernels.cuda.workspace import Part, Workspace
+from conncomp.kernels.cuda.workspace import Fields, Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.seams import (
     HOOK,
@@ -49,8 +49,7 @@ def find_windings(
 ) -> Windings:
     """Return the windings of the components of an array, with at least one link in `seams`.
 
-    `labels` are consecutive ones of the items with all axes open, where each has so many
-    components.
+    `labels` are consecutive ones of the items with all axes open, of `open_counts` components.
     """
     tell, collect, count = _ABOUT_SMALLEST.load(gpu)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
@@ -124,7 +123,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 
     With `asks`, they also have room for what is smallest.
     """
-    tables: dict[str, Part | int | None] = {
+    tables: Fields = {
         "table.key": (seams.slots, COUNT),
         "table.slots": seams.slots,
         "forest.link": (seams.slots, _NUMBER),

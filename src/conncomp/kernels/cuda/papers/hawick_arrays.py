@@ -82,16 +82,13 @@ class _Blocks(NamedTuple):
 
     def start(self, kernels: Templates, workspace: Workspace) -> tuple[Kernel, DeviceArray]:
         """Label each cell by itself; return the kernel of sweeps, and the last change."""
-        start, sweep = kernels.load(
-            self.gpu, self.image.rule_name, self.image.rank, self.roots.dtype
-        )
+        image, index = self.image, self.roots.dtype
+        start, sweep = kernels.load(self.gpu, image.rule_name, image.rank, index)
         (last_change,) = workspace.take(self.gpu, LAST_CHANGE)
         self.sweep(start, last_change)()
         return sweep, last_change
 
-    def sweep(
-        self, kernel: Kernel, last_change: DeviceArray, shared: int = 0
-    ) -> Callable[..., None]:
+    def sweep(self, kernel: Kernel, last_change: DeviceArray, shared: int = 0) -> partial[None]:
         """Return what launches a kernel, given the number of a sweep unless it starts labels."""
         grid, rule, values = self.image.grid, self.image.rule, self.image.values
         width, height = map(np.int32, self.block)

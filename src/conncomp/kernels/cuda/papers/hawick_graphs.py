@@ -53,9 +53,8 @@ def fill_by_edges(
     gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Workspace, *, block: int = 256
 ) -> DeviceArray:
     """Fill `roots` by Kernel 1."""
-    *memory, components, last_change = workspace.take(
-        gpu, *memory_for_edges(graph), (1, COUNT), LAST_CHANGE
-    )
+    parts = *memory_for_edges(graph), (1, COUNT), LAST_CHANGE
+    *memory, components, last_change = workspace.take(gpu, *parts)
     src, dst = list_edges(gpu, graph, *memory)
     start, propagate, count_components = BY_EDGES.load(gpu, src.dtype, roots.dtype)
     count = graph.num_vertices
@@ -78,24 +77,18 @@ def fill_by_vertices(
 ) -> DeviceArray:
     """Fill `roots` by Kernel 2; sorting rows by their lengths allocates in each call."""
     indptr, indices = rows_from_both_ends(gpu, graph)
-    start, propagate, count_components = BY_VERTICES.load(
-        gpu, rows, indptr.dtype, indices.dtype, roots.dtype
-    )
-    count = graph.num_vertices
-    first, second, components, last_change = workspace.take(
-        gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
-    )
+    dtypes, count = (indptr.dtype, indices.dtype, roots.dtype), graph.num_vertices
+    start, propagate, count_components = BY_VERTICES.load(gpu, rows, *dtypes)
+    parts = (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
+    first, second, components, last_change = workspace.take(gpu, *parts)
     by_vertex, by_block = gpu.grid(count), gpu.grid(count, block)
     by_degree = gpu.xp.argsort(indptr[:-1] - indptr[1:]) if rows == "sorted" else None
-    frontiers = [
-        FRONTIERS.of(gpu, now=now, next=then) for now, then in ((first, second), (second, first))
-    ]
+    turns = (first, second), (second, first)
+    frontiers = [FRONTIERS.of(gpu, now=now, next=then) for now, then in turns]
+    arguments = count, indptr, indices, by_degree, roots
 
     def sweep(number: int) -> None:
-        now = frontiers[number % 2]
-        launch(
-            propagate, by_block, count, indptr, indices, by_degree, roots, now, last_change, number
-        )
+        launch(propagate, by_block, *arguments, frontiers[number % 2], last_change, number)
 
     first.fill(1)
     second.fill(0)
@@ -110,9 +103,8 @@ def fill_by_bfs(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, block
     indptr, indices = rows_from_both_ends(gpu, graph)
     start, reach, seek = BFS.load(gpu, indptr.dtype, indices.dtype, roots.dtype)
     count = graph.num_vertices
-    *frontiers, searches, last_change = workspace.take(
-        gpu, (count, BYTE), (count, BYTE), (2, COUNT), LAST_CHANGE
-    )
+    parts = (count, BYTE), (count, BYTE), (2, COUNT), LAST_CHANGE
+    *frontiers, searches, last_change = workspace.take(gpu, *parts)
     by_block = gpu.grid(count, block)
 
     def seek_after(number: int) -> None:

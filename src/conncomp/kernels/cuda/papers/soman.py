@@ -57,17 +57,15 @@ def fill_roots(
     Raise RuntimeError if `hook` is not "roots" and `jump` is "end", and parents lead round in a
     circle or hooking does not end.
     """
-    *memory, marked, components, last_change = workspace.take(
-        gpu, *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), LAST_CHANGE
-    )
+    parts = *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), LAST_CHANGE
+    *memory, marked, components, last_change = workspace.take(gpu, *parts)
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
     start, hooks, point, check, send_back, lower, finish = KERNELS.load(
         gpu, (hook, jump), writes == "outermost", src.dtype, roots.dtype
     )
     count = graph.num_vertices
-    by_vertex = gpu.grid(count)
-    by_edge = gpu.grid(len(src))
+    by_vertex, by_edge = gpu.grid(count), gpu.grid(len(src))
     may_circle = hook != "roots" and jump == "end"
     limit = min(MOST_SWEEPS, SWEEPS_OF_FEW + count) if may_circle else inf
     sweeps = 0

@@ -76,21 +76,20 @@ def fill_by_division(gpu: Gpu, graph: Any, roots: DeviceArray, workspace: Worksp
     )
     sources, targets = list_arcs(gpu, graph, own_sources)
     by_vertex, by_arc = map(gpu.grid, (count, arcs))
+    state = classes, reached, smallest
 
     def search(number: int) -> None:
         launch(sweep, by_arc, arcs, sources, targets, classes, reached, last_change, number)
 
     for turn in numbers():
-        launch(
-            start, by_vertex, count, turn, classes, reached, smallest, last_change, left, components
-        )
+        launch(start, by_vertex, count, turn, *state, last_change, left, components)
         launch(mark, by_arc, arcs, sources, targets, classes, reached)
-        launch(trim, by_vertex, count, classes, reached, smallest, roots)
-        launch(seek, by_vertex, count, classes, reached, smallest)
+        launch(trim, by_vertex, count, *state, roots)
+        launch(seek, by_vertex, count, *state)
         sweep_until_settled(search, last_change)
-        launch(split, by_vertex, count, classes, reached, smallest, roots, left)
+        launch(split, by_vertex, count, *state, roots, left)
         if not first_entry(left):
             break
-        launch(move, by_vertex, count, classes, reached, smallest)
+        launch(move, by_vertex, count, *state)
     launch(count_all, by_vertex, count, roots, components)
     return components

@@ -80,14 +80,12 @@ def fill_roots(
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
     sewing = "by size" if merge == "sewing" and trees == "size" else merge
-    start, label, *across, flatten = _KERNELS[sewing].load(
-        gpu, image.rule_name, image.rank, local, roots.dtype
-    )
+    kinds = image.rule_name, image.rank, local, roots.dtype
+    start, label, *across, flatten = _KERNELS[sewing].load(gpu, *kinds)
 
-    width, height = START_BLOCK
     grid, rule, values = image.grid, image.rule, image.values
-    columns, rows = np.int32(width), np.int32(height)
-    by_block = image.blocks(gpu, width, height, width * height)
+    columns, rows = map(np.int32, START_BLOCK)
+    by_block = image.blocks(gpu, *START_BLOCK, prod(START_BLOCK))
     last_change, *memory = _take_memory(gpu, image, roots.dtype, workspace, side, sewing)
     launch(start, by_block, grid, rule, columns, rows, values, roots, last_change)
 
