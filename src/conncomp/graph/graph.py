@@ -1,4 +1,4 @@
-"""The `Graph` type: arcs as a list or as compressed sparse rows.
+"""The `Graph` type, arcs as a list or as compressed sparse rows, and what is taken as one.
 
 The caller may change arrays in main memory at any time: kernels check what they read there, and all
 else copies and checks. Kernels on a GPU do not check, so a graph there owns its arrays.
@@ -10,10 +10,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _array_storage, _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
+from conncomp._containers import is_of
 from conncomp.graph.inputs import conversions, parts
 from conncomp.graph.inputs.parts import Ids, Parts
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -465,3 +466,59 @@ def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     except (TypeError, ValueError):
         raise TypeError(f"{name}={shown(pair)} must be a tuple of two arrays") from None
     return first, second
+
+
+def is_graph_on_gpu(graph: Any) -> bool:
+    """Whether a graph of any kind lies on a GPU."""
+    if isinstance(graph, Graph):
+        return graph._parts.device == "cuda"
+    return is_of(graph, "cupyx.scipy.sparse") or _arrays.on_gpu(graph)
+
+
+def as_parts(graph: Any) -> Parts:
+    """Return the parts of `graph`, of any kind that `connected_components` takes."""
+    if isinstance(graph, Graph):
+        return graph._parts
+    if conversions.is_sparse(graph):
+        if graph.dtype.kind not in "biuf":
+            raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
+        parts.check_square(graph.shape, "csgraph")
+        return Graph.from_scipy(graph)._parts
+    if library := conversions.package_of(graph):
+        return conversions.parts_of(graph, library)
+    if is_of(graph, "dask.dataframe"):
+        raise TypeError(
+            "csgraph is a DataFrame of Dask; graphs whose edges are in one are for conncomp."
+            "label_edge_files, spanning_forest_of_files and minimum_spanning_forest_of_files"
+        )
+    if not _arrays.on_gpu(graph):
+        matrix, hidden = _arrays.as_numpy_and_mask(graph, "csgraph")
+        return _parts_of_entries(graph, matrix, hidden, np)
+    matrix = _arrays.as_cupy(graph)
+    with _arrays.caller_stream(_arrays.library_of(graph), matrix.device.id):
+        return _parts_of_entries(graph, matrix, None, current_gpu().xp)
+
+
+def _parts_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Parts:
+    """Return the parts of a dense matrix, whose values are in an array of `xp`, too."""
+    kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
+    _arrays.check_kind(matrix, "biuf", graph, "csgraph", kinds)
+    parts.check_square(matrix.shape, "csgraph")
+    if isinstance(graph, np.ma.MaskedArray):
+        present = ~np.ma.getmaskarray(graph)
+    else:
+        present = (matrix != 0) & xp.isfinite(matrix)
+        present &= hidden is None or ~hidden
+    src, dst = xp.nonzero(present)
+    made = parts.parts_of_arcs(src, dst, len(matrix))
+    made.library = _arrays.library_of(graph)
+    return made
+
+
+def arrays_of(graph: Any) -> list[NDArray[Any]]:
+    """Return the NumPy arrays of a matrix, which `out` must not overlap."""
+    if isinstance(graph, Graph):
+        return []
+    names = ("data", "indices", "indptr", "row", "col", "offsets")
+    arrays = (graph, *(getattr(graph, name, None) for name in names))
+    return [array for array in arrays if isinstance(array, np.ndarray)]

@@ -13,11 +13,10 @@ from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._cuda_arrays import Kind
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
-from conncomp.graph.arguments import arrays_of, as_parts, is_graph_on_gpu
-from conncomp.graph.graph import Graph
+from conncomp.graph.graph import Graph, arrays_of, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs.parts import Parts
 from conncomp.graph.repeated import call_again, fill_and_record
-from conncomp.kernels.cpu.graph import components
+from conncomp.kernels.cpu.graph import drivers
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
@@ -201,7 +200,7 @@ def connected_components(
         _array_storage.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
-        count = components.fill_topologically(graph, output.labels)
+        count = drivers.fill_topologically(graph, output.labels)
     else:
         task = Task(None, output.labels, None, numbering == "consecutive")
         (count,) = chosen.fill(graph, task, **choices)
@@ -270,7 +269,7 @@ def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> Non
     indptr, indices = map(
         _array_storage.move_from_gpu, strong_components.condense(xp, graph, labels, count)
     )
-    components.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
+    drivers.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
     labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 
@@ -285,7 +284,7 @@ class Condensation(NamedTuple):
     labels : ndarray of int32 or int64, shape (num_vertices,)
         The vertex of `graph` that each vertex belongs to.
     num_components : int
-        The number of components.
+        The number of drivers.
     """
 
     graph: Graph
@@ -331,7 +330,7 @@ def condensation(
         Graph._of_parts(graph), connection="strong", numbering=numbering, algorithm=algorithm
     )
     if graph.device == "cpu":
-        rows = components.condense(graph, _arrays.as_numpy(labels, "labels"), count)
+        rows = drivers.condense(graph, _arrays.as_numpy(labels, "labels"), count)
     else:
         with graph.stream():
             xp, placed = current_gpu().xp, _arrays.as_cupy(labels)

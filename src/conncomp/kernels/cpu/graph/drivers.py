@@ -1,4 +1,4 @@
-"""Components of graphs on the CPU: drives ``afforest.h``, ``tarjan.h`` and the papers' algorithms.
+"""Components and spanning forests of graphs on the CPU: drives the headers of this folder.
 
 ``fill_...(graph, labels, consecutive, **options)`` writes the label of every vertex, with no other
 writer, and returns the number of components.
@@ -6,12 +6,15 @@ writer, and returns the number of components.
 
 from __future__ import annotations
 
+import secrets
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
-from conncomp.kernels.graph import Ends, GraphArrays, Indices
+from conncomp.kernels.graph import Ends, GraphArrays, Indices, WeightBits
 
 # With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
 # mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
@@ -98,3 +101,17 @@ def condense(graph: GraphArrays, labels: Indices, count: int) -> Ends:
     """
     indptr, indices = native.condensation_of_csr(*graph.rows(), labels, count)
     return indptr, indices
+
+
+def forest_arcs(graph: GraphArrays, weights: WeightBits | None) -> Indices:
+    """Return the arcs of the spanning forest of least weight, and of least numbers, ascending."""
+    is_list = graph.arcs is not None
+    ends: tuple[Any, ...] = (*graph.lists, graph.num_vertices) if is_list else graph.lists
+    if weights is not None:
+        find = native.minimum_forest_of_arcs if is_list else native.minimum_forest_of_csr
+        arcs: Indices = find(*ends, weights.bits, list(weights.order), secrets.randbits(64))
+    elif is_list:
+        arcs = native.spanning_forest_of_arcs(*ends)
+    else:
+        arcs = native.spanning_forest_of_csr(*ends, bool(graph.symmetric))
+    return arcs.astype(INDEX_TYPES[graph.num_arcs > INT32_MAX], copy=False)
