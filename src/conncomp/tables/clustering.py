@@ -15,7 +15,6 @@ from conncomp._arguments import INT32_MAX, as_integer, as_number, as_sequence, c
 from conncomp._array_storage import on_host
 from conncomp._arrays import caller_stream, choose_device
 from conncomp._core import native
-from conncomp.tables.clusters import ClustersInMemory
 from conncomp.tables.columns import (
     Column,
     as_columns,
@@ -27,7 +26,7 @@ from conncomp.tables.columns import (
 )
 from conncomp.tables.forests import GrowingLeastForest
 from conncomp.tables.frames import as_table, by_part, library_of_side
-from conncomp.tables.id_space import IdSpace, common_family, taken
+from conncomp.tables.id_space import ClustersInMemory, IdSpace, common_family, taken
 from conncomp.tables.ids import Family
 
 Sides = Sequence[list[Column]]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
-from conncomp.tables.clusters import new_clusters
+from conncomp.tables.id_space import new_clusters
 from conncomp.tables.ids import one_word
 
 if TYPE_CHECKING:

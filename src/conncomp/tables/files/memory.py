@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from conncomp._memory import free_memory, in_words, parse_bytes, resident_memory
 from conncomp.tables.columns import Column, as_columns
-from conncomp.tables.files.binary_pairs import width_of
-from conncomp.tables.files.pair_file import Batch, PairFile, empty_column
+from conncomp.tables.files.pair_file import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
 
 # Bytes per distinct id: in the hash table, on average and at most; per threshold, of its parent and

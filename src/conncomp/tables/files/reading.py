@@ -15,9 +15,20 @@ from pathlib import PurePath
 from conncomp._arguments import check_choice
 from conncomp.files.access import PACKINGS, StrPath
 from conncomp.tables.columns import Column, as_weights
-from conncomp.tables.files.binary_pairs import DUPS_COLUMNS, ArrowFile, DupsFile, ParquetFile
 from conncomp.tables.files.csv_pairs import CsvFile
-from conncomp.tables.files.pair_file import Batch, Items, PairFile, T, Wanted, as_side, empty_column
+from conncomp.tables.files.pair_file import (
+    DUPS_COLUMNS,
+    ArrowFile,
+    Batch,
+    DupsFile,
+    Items,
+    PairFile,
+    ParquetFile,
+    T,
+    Wanted,
+    as_side,
+    empty_column,
+)
 from conncomp.tables.id_space import common_family
 
 # How names end; a suffix of a packing may follow for CSV.
