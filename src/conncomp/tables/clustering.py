@@ -1,4 +1,4 @@
-"""`Clustering`: what `cluster_pairs`, `ClusterPairs` and the command ``cluster`` do."""
+"""`Clustering`, what `cluster_pairs`, `ClusterPairs` and the command ``cluster`` use."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Clustering:
                 self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
-        """Return the table of numbered clusters, in the library of the first batch."""
+        """Return the table of `ClusterPairs.labels`."""
         with self._stream():
             return self._table("number", self._roots())
 
@@ -118,7 +118,7 @@ class Clustering:
             return self._table(cluster_ids, self.roots, divided)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return facts for JSON, and arrays, of which `from_state` makes the same clusters."""
+        """Return facts for JSON, and arrays, for `from_state`."""
         facts: dict[str, Any] = {
             "nulls": self._nulls,
             "thresholds": self._thresholds,
@@ -215,16 +215,13 @@ class Clustering:
 
     def _lowest_weights(self) -> list[float]:
         """Return the weights that pairs need at each threshold, ascending."""
-        if not self._thresholds:
-            return [-math.inf]
         kind = self._weight_type or np.dtype(np.float64)
-        return sorted(float(kind.type(value)) for value in self._thresholds)
+        return sorted(float(kind.type(value)) for value in self._thresholds or [-math.inf])
 
     def _roots(self) -> list[Any]:
         """Return the first id of each id's cluster, for each threshold in the order given."""
-        thresholds = self._thresholds or [0.0]
-        ascending = sorted(thresholds)
-        return [self._space.clusters.roots(ascending.index(value)) for value in thresholds]
+        thresholds, roots = self._thresholds or [0.0], self._space.clusters.roots
+        return [roots(sorted(thresholds).index(value)) for value in thresholds]
 
     def _divide(self, forest: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the first node of each node's cluster, and the weight that divided it or NaN."""
@@ -274,7 +271,7 @@ def as_thresholds(given: Any) -> list[float] | None:
 
 
 def gpu_of(column: Column) -> int:
-    """Return the number of the GPU that a column lies on."""
+    """Return the number of a column's GPU."""
     return int(column.values.device.id)
 
 

@@ -33,9 +33,7 @@ class Column:
     """
 
     def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
-        self.values = values
-        self.name = name
-        self._mask, self._dtype = mask, dtype
+        self.values, self.name, self._mask, self._dtype = values, name, mask, dtype
         self.is_array = is_array(values)
         self.on_gpu = self.is_array and on_gpu(values)
 
@@ -48,9 +46,8 @@ class Column:
         if self.is_array:
             return self.values.dtype if self._dtype is None else self._dtype
         kind = self.values.type
-        if not arrow().types.is_dictionary(kind):
-            return kind
-        return _without_view(kind.value_type)
+        is_dictionary = arrow().types.is_dictionary(kind)
+        return _without_view(kind.value_type) if is_dictionary else kind
 
     def piece(self, begin: int, count: int) -> Any:
         """Return rows as a NumPy array, or as an Arrow array that has no dictionary."""
@@ -86,7 +83,7 @@ def is_array(values: Any) -> bool:
 
 
 def _without_view(kind: Any) -> Any:
-    """Return the type to convert to before `take`, which Arrow lacks for views."""
+    """Return a type that has `take`, which Arrow lacks for views."""
     wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
     return wide.get(str(kind), kind)
 
@@ -131,10 +128,9 @@ def as_column(given: Any, name: str) -> Column:
         objects = _objects_of(given, name)
         if objects is None:
             return _column_of_others(given, name)
-        values, missing, dtype = held(objects, name)
-        if not is_array(values):
-            values = arrow().chunked_array([values])
-        return Column(values, name, missing, dtype)
+        values, *nulls_and_type = held(objects, name)
+        values = values if is_array(values) else arrow().chunked_array([values])
+        return Column(values, name, *nulls_and_type)
     except Exception as error:  # whatever a foreign class raises
         is_ours = type(error) in (TypeError, ValueError) and str(error).startswith(name)
         if is_ours or isinstance(error, (MemoryError, ImportError)):
@@ -149,8 +145,8 @@ def _objects_of(given: Any, name: str) -> list[Any] | None:
     """Return the values of a list, an object array or a sequence; None for other columns."""
     if isinstance(given, np.ndarray):
         return _one_axis(given, name).tolist() if given.dtype.kind in "OT" else None
-    dtype = getattr(given, "dtype", None)
     if library_of(given) == "pandas":
+        dtype = getattr(given, "dtype", None)
         categories = getattr(dtype, "categories", None)
         kind = dtype if categories is None else categories.dtype
         return given.astype(object).tolist() if kind == np.dtype(object) else None

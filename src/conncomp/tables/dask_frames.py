@@ -76,13 +76,10 @@ def cluster_pairs(
             f"max_size={shown(max_size)} is for tables in memory; pass the pairs of large clusters"
         )
     options["weights"] = weights
-    found = cluster_in_memory(
-        pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **options
-    )
-    like = found.iloc[:0]
+    asked = {"nodes": nodes, "cluster_ids": cluster_ids, **options}
+    like = cluster_in_memory(pairs._meta, left, right, **asked).iloc[:0]
     columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
-    of_objects = any(pairs._meta[name].dtype == object for name in columns)
-    if of_objects:  # whose type is unknown until they are computed
+    if any(pairs._meta[name].dtype == object for name in columns):  # of which type, tasks find
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
@@ -209,9 +206,8 @@ def _as_table(part: Partition, clusters: Clusters, names: list[Any] | None, like
     nodes = part.ids.iloc[clusters.new].reset_index(drop=True)
     columns = {name: nodes[name] for name in nodes}
     for level, suffix in enumerate(_suffixes(like)):
-        numbers = clusters.numbers[level]
         columns[f"size{suffix}"] = clusters.sizes[level]
-        columns[f"cluster{suffix}"] = numbers
+        columns[f"cluster{suffix}"] = numbers = clusters.numbers[level]
         if names is not None:
             taken = names[level].iloc[numbers].reset_index(drop=True)
             for name in nodes:

@@ -100,7 +100,7 @@ class GrowingLeastForest:
 
 
 def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:
-    """Return a column of integers as vertices, and the largest, or -1; errors say `where`."""
+    """Return integers as vertices, and the largest, or -1; errors say `where`."""
     if ends.dtype.kind not in "iu":
         raise TypeError(f"{where}the column of {name} is of {ends.dtype}, not of integers")
     if not len(ends):

@@ -37,8 +37,7 @@ class Table:
     """A table of any library, whose columns are found by name."""
 
     def __init__(self, given: Any, name: str) -> None:
-        self._name = name
-        self.given = given
+        self._name, self.given = name, given
         structured = isinstance(given, np.ndarray) and given.dtype.names is not None
         if isinstance(given, Mapping) or structured:
             self._columns: Any = given
@@ -113,12 +112,11 @@ def as_table(columns: dict[str, Any], library: str) -> Any:
 def _as_array(values: Any) -> Any:
     if is_array(values):
         return values
-    types = optional("pyarrow").types
-    if isinstance(values.type, optional("pyarrow").BaseExtensionType) or getattr(
-        values.type, "tz", None
-    ):  # of which NumPy has no type
+    pa, kind = optional("pyarrow"), values.type
+    # NumPy has no type of these.
+    if isinstance(kind, pa.BaseExtensionType) or getattr(kind, "tz", None):
         return objects(values.to_pylist())
-    if not (values.null_count and types.is_integer(values.type)):
+    if not (values.null_count and pa.types.is_integer(kind)):
         return values.to_numpy(zero_copy_only=False)
     # Arrow and pandas convert integers with nulls to floats, which lose bits.
     numbers = values.fill_null(0).to_numpy(zero_copy_only=False)

@@ -24,8 +24,8 @@ class ClustersInMemory:
     on_gpu = False
 
     def __init__(self, words: int, thresholds: list[float]) -> None:
-        classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
         self.words = words
+        classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
         self._clusters: Any = classes[words](thresholds)
 
     @property
@@ -34,7 +34,7 @@ class ClustersInMemory:
         return int(self._clusters.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
-        """Return the numbers of ids, giving numbers to new ones."""
+        """Return the numbers of ids; new ones get numbers."""
         numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
         self._clusters.add_ids(*keys, numbers)
         return numbers
@@ -89,9 +89,7 @@ Clusters = ClustersInMemory | GpuClusters
 
 def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
     """Return empty clusters for keys of some words, or of bytes if `words` is 0."""
-    if on_gpu:
-        return GpuClusters(current_gpu(), thresholds)
-    return ClustersInMemory(words, thresholds)
+    return GpuClusters(current_gpu(), thresholds) if on_gpu else ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
@@ -106,11 +104,11 @@ class IdSpace:
                 )
         self.ids = [Ids(family) for family in families]
         # Ids of several columns: number each column, then pairs of numbers, from left to right.
-        several = families if len(families) > 1 else []
-        self._encoders = [new_clusters(family.words, [], on_gpu) for family in several]
-        self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
-        words = families[0].words if len(families) == 1 else 1
-        self.clusters = new_clusters(words, thresholds, on_gpu)
+        words = [family.words for family in families]
+        several = words if len(words) > 1 else []
+        self._encoders = [new_clusters(of_key, [], on_gpu) for of_key in several]
+        self._folds = [new_clusters(1, [], on_gpu) for _ in several[2:]]
+        self.clusters = new_clusters(1 if several else words[0], thresholds, on_gpu)
 
     @property
     def size(self) -> int:
@@ -137,7 +135,7 @@ class IdSpace:
         return (joined,)
 
     def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Any:
-        """Return the numbers of ids, where the clusters lie; new ids get new numbers."""
+        """Return the numbers of ids, where the clusters lie; new ones get numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
     def keys_of_pairs(
@@ -149,9 +147,8 @@ class IdSpace:
 
     def placed(self, values: Any) -> Any:
         """Move an array to the GPU if the clusters are there."""
-        if not (self.clusters.on_gpu and isinstance(values, np.ndarray)):
-            return values
-        return move_to_gpu(current_gpu().xp, values)
+        moves = self.clusters.on_gpu and isinstance(values, np.ndarray)
+        return move_to_gpu(current_gpu().xp, values) if moves else values
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return columns of distinct ids: Arrow, NumPy or, if they stay on the GPU, CuPy."""

@@ -142,16 +142,14 @@ def cluster_quality(
         weight = as_doubles(pieces.pop()) if weighed else None
         u = space.add_ids(pieces[: len(nodes)], sides[0])
         v = space.add_ids(pieces[len(nodes) :], sides[1])
-        if space.size > len(node_clusters):
-            first = len(node_clusters)
+        if space.size > (first := len(node_clusters)):
             extra = ", ".join(f"{values[first]}" for values in space.values("numpy"))
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 
     library = library_of_table(clusters, named[0])
-    ids = space.values(library)
-    named_values = by_part("cluster", cluster_space.values(library))
-    measures = named_values | links.measures() | links.bridges(ids)
+    ids, names_of_clusters = space.values(library), cluster_space.values(library)
+    measures = by_part("cluster", names_of_clusters) | links.measures() | links.bridges(ids)
     return as_table(measures | (links.weakest(ids) if weighed else {}), library)
 
 
@@ -245,7 +243,7 @@ def _distinct(keys: NDArray[np.int64]) -> Any:
 
 
 def _ends(name: str, ids: list[Any], ends: NDArray[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the ids at the ends of links: null, or masked in NumPy, where there is no link."""
+    """Return the ids at the ends of links; without a link, null, or masked in NumPy."""
     missing = rows < 0
     places = np.append(ends, 0)[rows].astype(np.int64)
     if isinstance(ids[0], np.ndarray):

@@ -46,7 +46,7 @@ Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
 
 
 def held(values: list[Any], name: str) -> Held:
-    """Return objects as an array; raise TypeError or ValueError if none holds them exactly."""
+    """Return objects as an array; raise if none holds them exactly."""
     kinds = set(map(type, values))
     if kinds == {float}:  # whose NaNs any column knows
         return np.array(values), None, None
@@ -98,8 +98,7 @@ def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
             kind += " with a time zone"
         if kind not in first:
             first[kind] = f"{kind} ({shown(value)}) at row {row}"
-    if "time with a time zone" in first:
-        told = first["time with a time zone"]
+    if told := first.get("time with a time zone"):
         raise TypeError(f"{name} holds a {told}; convert it to a time of UTC without one")
     if len(first) > 1:
         types = " and ".join(first.values())
@@ -236,7 +235,7 @@ def _ends(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _in_utf8(text: str) -> bytes:
-    """Encode text; the error says what to do if it is no valid Unicode."""
+    """Encode text, or raise an error with a remedy."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -253,8 +252,8 @@ def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
     width = int(lengths.max(initial=1))
     last = data[ends[1:][lengths > 0] - 1]
     if (last == 0).any() or width * len(lengths) > MOST_PADDING * (len(data) + 16 * len(lengths)):
-        whole, places = data.tobytes(), pairwise(ends.tolist())
-        parts = [whole[begin:end] for begin, end in places]
+        whole = data.tobytes()
+        parts = [whole[begin:end] for begin, end in pairwise(ends.tolist())]
         return objects([part.decode() for part in parts] if text else parts)
     rows = np.zeros((len(lengths), width), np.uint8)
     rows[np.arange(width) < lengths[:, None]] = data

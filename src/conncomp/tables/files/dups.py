@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -110,7 +111,7 @@ def cluster_dups(
 
 
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
-    """Yield the ids on both sides: the file in the upper 32 bits, the document in the lower."""
+    """Yield the ids on both sides: the file in the upper 32 bits, the document below."""
     while data := file.read(BLOCK):
         if len(data) % PAIR:
             raise ValueError(f"{name} is cut off: a pair has {PAIR} bytes")
@@ -119,12 +120,11 @@ def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], .
 
 
 class _Forest:
-    """Trees of documents, which pairs unite in order, the smaller below the larger."""
+    """Trees of documents: pairs put the smaller one below the larger, in order."""
 
     def __init__(self) -> None:
         self._ids = new_clusters(1, [], on_gpu=False)
-        self._parent = np.empty(0, np.int32)
-        self._sizes = np.empty(0, np.int32)
+        self._parent, self._sizes = np.empty((2, 0), np.int32)
         self._index = -1  # the number of `INDEX`, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
@@ -164,7 +164,7 @@ def _write(
     files = (documents >> np.uint64(32)).astype(np.int64)
     names = (documents & np.uint64(2**32 - 1)).astype("<u4")
     edges = np.flatnonzero(np.diff(files, prepend=-1, append=-1))
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    for begin, end in pairwise(edges.tolist()):
         part = slice(begin, end)
         gone = names[part][removed[part]]
         file = f"{files[begin]:06d}"
@@ -194,8 +194,7 @@ class _Folder:
         from conncomp.files.access import atomic_path  # which takes a quarter of a second to import
 
         self._path.mkdir(parents=True, exist_ok=True)
-        path = self._path / name
-        with atomic_path(path, len(content)) as temporary:
+        with atomic_path(self._path / name, len(content)) as temporary:
             temporary.write_bytes(content)
 
 

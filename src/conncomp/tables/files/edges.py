@@ -207,8 +207,7 @@ def minimum_spanning_forest_of_files(
     """
     if (other := function_for(files, "minimum_spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any, Any] = other(files, [src, dst, weights], num_vertices)
-        return lazy
+        return cast(tuple[Any, Any, Any, Any], other(files, [src, dst, weights], num_vertices))
     columns = src, dst, weights
     edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
     forest = forests.GrowingLeastForest(edges.weight_type, numbered=True)
@@ -220,7 +219,7 @@ def minimum_spanning_forest_of_files(
 
 
 def _refuse_what_is_for_files(**given: Any) -> None:
-    """Raise if an argument is given that only files need."""
+    """Raise if an argument for files only is given."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name}={shown(value)} is for files, not a DataFrame; leave it out")
@@ -255,7 +254,7 @@ class EdgeFiles:
         self.notes = reading.notes_of(self._files)
 
     def with_warnings(self) -> EdgeFiles:
-        """Issue the notes as warnings, at the line that called the public function; return self."""
+        """Issue the notes as warnings where the public function was called; return self."""
         for note in self.notes:
             warnings.warn(note, stacklevel=3)
         return self
@@ -282,8 +281,7 @@ class EdgeFiles:
                 largest = max(largest, other)
                 rows = max(promised, self.count)
                 self.most = forests.count_vertices(largest, self.num_vertices, rows, where)
-                weights = batch.weights
-                if weights is not None:
+                if (weights := batch.weights) is not None:
                     weights = weights.to_numpy(zero_copy_only=False)
                     weights = weights.astype(self.weight_type, copy=False)
                 yield forests.all_of(src, dst, weights, largest)

@@ -27,11 +27,10 @@ class Budget:
     """
 
     def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:
-        now = resident_memory()
+        self._start = now = resident_memory()
         self.limit = int(now + SHARE * free_memory()) if given is None else parse_bytes(given)
         free = f"{in_words(self.limit)} are free"
         self._limit = free if given is None else f"memory={given} is the limit"
-        self._start = now
         self._levels, self._first, self._divides = levels, first, divides
         self._parts: list[Column] = []
         self._bytes = self._rows = 0  # of ids of variable length that came
@@ -40,11 +39,10 @@ class Budget:
             raise ValueError(f"there is too little memory to begin, which takes {least}")
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
-        """Return a warning if ids may not fit, as far as headers of files tell, or None."""
-        most = 0
-        widths: set[int | None] = set()
+        """Return a warning if ids may not fit, by the headers of files, or None."""
+        most, widths = 0, set[int | None]()
         for file in files:
-            kinds = [file.types[name] for name in (*file.wanted.left, *file.wanted.right)]
+            kinds = [file.types[name] for name in file.wanted.ids]
             empty = [empty_column(file.types[name]) for name in file.wanted.left]
             self._parts = self._parts or [part for one in empty for part in as_columns(one, "")]
             if file.rows is None:

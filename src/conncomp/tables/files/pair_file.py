@@ -101,10 +101,10 @@ class PairFile(ABC):
 
     @abstractmethod
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
-        """Yield the first row of each part of the file, and a function that reads the part."""
+        """Yield the first row of each part, and a function that reads the part."""
 
     def pieces(self, nulls: str) -> Iterator[Callable[[], Batches]]:
-        """Yield a function for each part of the file, which reads it as batches."""
+        """Yield a function for each part, which reads it as batches."""
         with _reading(self.path):
             for row, piece in self._pieces():
                 yield partial(self._batches, piece, row, nulls)
@@ -152,7 +152,7 @@ class PairFile(ABC):
 
     @contextmanager
     def _opened(self) -> Iterator[Bounded]:
-        """Open the file; raise if it has changed since it was first opened, or does meanwhile."""
+        """Open the file; raise if it has changed since `_look`, or does meanwhile."""
         with Bounded(self.path) as file:
             self._check_identity(file)
             yield file
@@ -175,7 +175,7 @@ def _reading(path: str) -> Iterator[None]:
 
 
 def as_side(given: Iterable[tuple[str, Any]]) -> list[Column]:
-    """Return the columns of one side, given by what errors call them, and their values."""
+    """Return the columns of one side, given by their names in errors and their values."""
     return [column for name, values in given for column in as_columns(values, name)]
 
 
@@ -195,10 +195,10 @@ class ParquetFile(PairFile):
             # Do not read what the footer says of columns in a row group: if that is damaged, Arrow
             # 26 aborts the process.
             groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-            if any(group.num_rows < 0 for group in groups):
+            rows = [group.num_rows for group in groups]
+            if min(rows, default=0) < 0:
                 raise ValueError("it is damaged: it promises fewer than no rows")
-            self.rows = sum(group.num_rows for group in groups)
-            self._parts = _parts_of([group.num_rows for group in groups])
+            self.rows, self._parts = sum(rows), _parts_of(rows)
             sizes = [group.total_byte_size for group in groups]
             self._buffer = BUFFER if max(sizes, default=0) > LARGE_GROUP else 0
             wide = any(width_of(kind) is None for kind in self.types.values())
@@ -306,10 +306,10 @@ class DupsFile(PairFile):
     def _read(self, rows: range) -> Tables:
         with self._opened() as bytes_:
             for begin in rows:
-                count = min(rows.step, rows.stop - begin)
+                size = min(rows.step, rows.stop - begin) * DUPS_RECORD
                 bytes_.seek(begin * DUPS_RECORD)
-                block = bytes_.read(count * DUPS_RECORD)
-                if len(block) != count * DUPS_RECORD:
+                block = bytes_.read(size)
+                if len(block) != size:
                     raise ValueError("it was cut short while it was read")
                 columns = np.ascontiguousarray(np.frombuffer(block, "<u4").reshape(-1, 4).T)
                 yield optional("pyarrow").table([*columns], DUPS_COLUMNS), len(block)

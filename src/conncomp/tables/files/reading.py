@@ -95,10 +95,8 @@ def check_types(files: Iterable[PairFile]) -> None:
     weighed: dict[str, str] = {}
     for file in files:
         for names in filter(None, (file.wanted.left, file.wanted.right)):
-            side = as_side(
-                (f"column {name!r} of {file.path}", empty_column(file.types[name]))
-                for name in names
-            )
+            types = ((f"column {name!r} of {file.path}", file.types[name]) for name in names)
+            side = as_side((called, empty_column(kind)) for called, kind in types)
             first = first or side
             if len(side) != len(first):
                 raise ValueError(
