@@ -178,8 +178,8 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
 def _refuse_nan(weights: Any) -> None:
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
-    step = len(weights) if on_device else _array_storage.PIECE_HERE
-    for begin in range(0, len(weights), max(step, 1)):
+    step = max(len(weights), 1) if on_device else _array_storage.PIECE_HERE
+    for begin in range(0, len(weights), step):
         missing = xp.isnan(weights[begin : begin + step])
         if missing.any():
             place = begin + int(missing.argmax())

@@ -96,7 +96,7 @@ class Graph:
 
     @classmethod
     def _of_parts(cls, made: Parts) -> Graph:
-        """Make a graph of what is known to be right."""
+        """Make a graph without checks."""
         graph = cls.__new__(cls)
         graph._parts = made
         return graph
@@ -330,10 +330,7 @@ class Graph:
         graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
         for note in asked.notes:
             warnings.warn(note, stacklevel=2)
-        if not asked.compact:
-            return graph
-        assert names is not None
-        return graph, names
+        return graph if names is None or not asked.compact else (graph, names)
 
     def to(self, device: Literal["cpu", "cuda"]) -> Graph:
         """Return the graph on a device: itself if it lies there, else a copy.
@@ -392,8 +389,8 @@ class Graph:
     @property
     def arcs(self) -> tuple[Indices, Indices]:
         """The sources and the targets, in the order of what the graph was made of."""
-        src, dst = map(self._given_away, self._parts.ends())
-        return src, dst
+        src, dst = self._parts.ends()
+        return self._given_away(src), self._given_away(dst)
 
     def in_arc_order(self, values: ArrayLike) -> Indices:
         """Return values that are in the order of `indices` in the order of `arcs`.
@@ -500,7 +497,7 @@ def as_parts(graph: Any) -> Parts:
 
 
 def _parts_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Parts:
-    """Return the parts of a dense matrix, whose values are in an array of `xp`, too."""
+    """Return the parts of a dense matrix; `xp` is the library of its values in `matrix`."""
     kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
     _arrays.check_kind(matrix, "biuf", graph, "csgraph", kinds)
     parts.check_square(matrix.shape, "csgraph")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -86,10 +87,9 @@ class IncrementalComponents:
     def __init__(
         self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
-        vertices = parts.check_num_vertices(num_vertices)
+        self._num_vertices = vertices = parts.check_num_vertices(num_vertices)
         index = _index_type(dtype, vertices)
         where = _arrays.choose_device(device, False, "num_vertices")
-        self._num_vertices = vertices
         self._kept = start_growing(where, vertices, index)
 
     def __repr__(self) -> str:
@@ -267,14 +267,11 @@ def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
 
 
 def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> IncrementalComponents:
-    """Return the components of which these are the roots, as they are read from a pickle."""
+    """Return the components of which a pickle has the roots."""
     components = IncrementalComponents(len(roots), device=device, dtype=dtype)
     vertices = np.arange(len(roots), dtype=roots.dtype)
     if device == "cuda":
-        xp = current_gpu().xp
-        vertices, roots = (
-            _array_storage.move_to_gpu(xp, vertices),
-            _array_storage.move_to_gpu(xp, roots),
-        )
+        move = partial(_array_storage.move_to_gpu, current_gpu().xp)
+        vertices, roots = move(vertices), move(roots)
     components.add_edges(vertices, roots, wait=True)
     return components

@@ -213,10 +213,8 @@ def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
     if isinstance(directed, str):  # as connected_components(graph, "strong")
-        raise TypeError(
-            f"directed={shown(directed)} must be True or False; name the kind of components by "
-            "connection="
-        )
+        given = f"directed={shown(directed)} must be True or False"
+        raise TypeError(f"{given}; name the kind of components by connection=")
     strong = as_bool("directed", directed) and connection.lower() == "strong"
     check_choice("numbering", numbering, ("consecutive", "roots", "topological"))
     if numbering == "topological" and not strong:
@@ -238,7 +236,7 @@ def _label_on_gpu(
     out: Any = None,
     kind: Kind = None,
 ) -> tuple[Any, Any]:
-    """Return the number of components and the labels; record the launches unless `kind` is None."""
+    """Return the number and the labels; record the launches unless `kind` is None."""
     with graph.stream():
         gpu, consecutive = current_gpu(), numbering != "roots"
         # An algorithm that goes on until nothing changes might never end while the caller changes
@@ -266,9 +264,8 @@ def _label_on_gpu(
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
     """Renumber components so that arcs never lead to larger numbers, in main memory."""
     numbers = np.empty(count, labels.dtype)
-    indptr, indices = map(
-        _array_storage.move_from_gpu, strong_components.condense(xp, graph, labels, count)
-    )
+    rows = strong_components.condense(xp, graph, labels, count)
+    indptr, indices = map(_array_storage.move_from_gpu, rows)
     drivers.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
     labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 

@@ -11,19 +11,14 @@ Ends = tuple[Indices, Indices]
 class GraphArrays(Protocol):
     """The arrays of a graph, all in main memory or on one GPU, and facts about them.
 
-    Attributes
-    ----------
-    arcs : sources and targets, or None
-    csr : compressed sparse rows, `indptr` and `indices`; None until they are made
-    symmetric : whether every arc is listed from both ends, equally often; None if nobody has looked
-    sorted_rows : whether targets in rows ascend; likewise
+    `symmetric` and `sorted_rows` are None if nobody has looked.
     """
 
     num_vertices: int
-    arcs: Ends | None
-    csr: Ends | None
-    symmetric: bool | None
-    sorted_rows: bool | None
+    arcs: Ends | None  # sources and targets
+    csr: Ends | None  # rows, `indptr` and `indices`; None until they are made
+    symmetric: bool | None  # whether every arc is listed from both ends, equally often
+    sorted_rows: bool | None  # whether targets in rows ascend
 
     @property
     def lists(self) -> Ends:

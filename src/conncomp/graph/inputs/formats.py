@@ -92,9 +92,8 @@ def is_ecl(source: Source) -> bool:
 
 
 def _read_edge_list(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
-    reader: Any
     if asked.as_text:
-        reader = native.DigitArcReader("#%", "", source.line)
+        reader: Any = native.DigitArcReader("#%", "", source.line)
     else:
         reader = native.ArcReader("#%", "", source.line, 0, INT64_MAX, True)
     arcs = _read_text(source, reader)
@@ -112,23 +111,18 @@ def _read_matrix_market(source: Source) -> Parts:
             raise source.error(f"expected {expected}, found {_shown(word)}", 1)
     rows, columns, entries = _read_counts(source, _read_header(source, b"%"), 3)
     if rows != columns:
-        raise source.error(
-            f"{rows} rows and {columns} columns; an adjacency matrix is square", source.line
-        )
+        told = f"{rows} rows and {columns} columns; an adjacency matrix is square"
+        raise source.error(told, source.line)
     arcs = _read_text(source, native.ArcReader("%", "", source.line, 1, rows, False))
     _check_count(source, "entries", entries, len(arcs[0]))
-    if banner[4] == b"general":
-        return Parts(rows, arcs=arcs)
-    return parts.undirected(rows, *arcs)
+    return Parts(rows, arcs) if banner[4] == b"general" else parts.undirected(rows, *arcs)
 
 
 def _read_dimacs(source: Source) -> Parts:
     header = _read_header(source, b"c")
     if header[0] != b"p" or header[1:2] not in ([b"sp"], [b"edge"], [b"col"]):
-        raise source.error(
-            f"expected 'p sp' or 'p edge' and two counts, found {_shown(b' '.join(header))}",
-            source.line,
-        )
+        told = f"expected 'p sp' or 'p edge' and two counts, found {_shown(b' '.join(header))}"
+        raise source.error(told, source.line)
     vertices, lines = _read_counts(source, header[2:], 2)
     mark = "a" if header[1] == b"sp" else "e"
     arcs = _read_text(source, native.ArcReader("c", mark, source.line, 1, vertices, False))
@@ -229,7 +223,7 @@ def _graph_of_npz(path: str) -> Parts:
 
 
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
-    """Return the word in the array "format", which is of bytes or text, and all arrays' names."""
+    """Return the word in the array "format", of bytes or text, and the names of all arrays."""
     with zipfile.ZipFile(path) as archive:
         packing = archive.getinfo("format.npy").compress_type
         if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -251,15 +245,15 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
     if not reader.has_graph:
         raise source.error("has no <graph> in its <graphml>")
     vertices = reader.largest + 1
-    if reader.is_directed:
-        return Parts(vertices, arcs=(src, dst)), _names_of(source, reader)
-    return parts.undirected(vertices, src, dst), _names_of(source, reader)
+    is_directed = reader.is_directed
+    made = Parts(vertices, (src, dst)) if is_directed else parts.undirected(vertices, src, dst)
+    return made, _names_of(source, reader)
 
 
 def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     separator, columns, first, second = _read_first_row(source, asked)
-    line, may_be_numbers = source.line, not asked.as_text
-    reader = native.NamedArcReader(separator, columns, first, second, line, may_be_numbers)
+    place = first, second, source.line
+    reader = native.NamedArcReader(separator, columns, *place, not asked.as_text)
     src, dst = _read_text(source, reader, LONGEST_ROW)
     if reader.as_numbers:
         return Parts(reader.largest + 1, arcs=(src, dst)), None
@@ -294,11 +288,8 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
         asked.notes.append(found.note(source.path, rows[0]))
     if not (found.is_header if asked.header is None else asked.header):
         if separators[0] != "\t" and len(separators) > 1:
-            raise source.error(
-                "its columns may be apart by ';' or by ','; quote names that hold one of these, or "
-                "put a header above them",
-                1,
-            )
+            told = "its columns may be apart by ';' or by ','; quote names that hold one of these"
+            raise source.error(f"{told}, or put a header above them", 1)
         return separators[0], len(names), 0, 1
     for name in ends:
         if names.count(name) > 1:

@@ -74,8 +74,7 @@ class Parts:
 
     def stream(self) -> AbstractContextManager[object]:
         """Work on the GPU where the arrays lie, on the stream that is current in their library."""
-        some_array: Any = self.lists[0]
-        return _arrays.caller_stream(self.library, some_array.device.id)
+        return _arrays.caller_stream(self.library, self.lists[0].device.id)
 
     def to(self, device: str) -> Parts:
         """Return the same on a device: itself if it lies there."""
@@ -156,9 +155,8 @@ class Parts:
             else:
                 from scipy import sparse
 
-                shape = (self.num_vertices, self.num_vertices)
                 ones = np.ones(len(rows[1]), np.bool_)
-                matrix = sparse.csr_array((ones, *rows[::-1]), shape=shape)
+                matrix = sparse.csr_array((ones, *rows[::-1]), shape=(self.num_vertices,) * 2)
                 matrix.sum_duplicates()
                 self.symmetric = (matrix != matrix.T).nnz == 0
         return self.symmetric
@@ -176,11 +174,10 @@ def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> P
         ends = [as_indices(src, "src"), as_indices(dst, "dst")]
         check_lengths(("src", "dst"), ends)
         first, second = as_one_dtype(ends)
-        arcs = first, second
-        count = check_arcs(arcs, num_vertices)
+        count = check_arcs((first, second), num_vertices)
         if num_vertices is None:
-            refuse_excess(arcs, count)
-        return Parts(count, arcs, library=library)
+            refuse_excess((first, second), count)
+        return Parts(count, (first, second), library=library)
 
 
 def parts_of_rows(indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None) -> Parts:
@@ -213,7 +210,7 @@ def where_they_lie(**arrays: Any) -> Iterator[str]:
 
 
 def mirrored(indptr: Indices, indices: Indices) -> Parts:
-    """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
+    """Return the parts of rows that should, but may not, list every edge from both ends."""
     symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
     return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
@@ -260,7 +257,7 @@ def as_rows(indptr: ArrayLike, indices: ArrayLike) -> Ends:
 
 
 def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
-    """Return where each arc of compressed sparse rows begins."""
+    """Return the sources of the arcs of rows."""
     vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
     return np.repeat(vertices, np.diff(indptr))
 
@@ -296,7 +293,7 @@ def as_indices(values: ArrayLike, name: str) -> Indices:
 
 
 def check_num_vertices(num_vertices: int) -> int:
-    """Return how many vertices a graph is to have; raise unless it may."""
+    """Return the number of vertices; raise unless a graph may have so many."""
     count = as_integer("num_vertices", num_vertices)
     if not 0 <= count <= MOST_VERTICES:
         raise ValueError(f"num_vertices={count} must be from 0 to {MOST_VERTICES}")
@@ -331,7 +328,7 @@ def check_range(
 
 
 def excess(num_vertices: int, num_arcs: int) -> str | None:
-    """Return what vertices that only a number tells of take, if that is much for so many arcs."""
+    """Return what vertices take, if they are many for so many arcs."""
     if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
         return None
     return (
@@ -341,14 +338,12 @@ def excess(num_vertices: int, num_arcs: int) -> str | None:
 
 
 def refuse_excess(arcs: Ends, num_vertices: int) -> None:
-    """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
-    problem = excess(num_vertices, len(arcs[0]))
-    if problem is None:
+    """Raise if the largest vertex is hardly meant as one."""
+    if not (problem := excess(num_vertices, len(arcs[0]))):
         return
     far = num_vertices - 1
-    name, ends = next(
-        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
-    )
+    named = zip(("src", "dst"), arcs, strict=True)
+    name, ends = next(pair for pair in named if extremes(pair[1])[1] == far)
     meant = f", or give num_vertices={num_vertices} if so many are meant"
     raise ValueError(
         f"{name}[{int((ends == far).argmax())}] is {far}, which makes {problem}; vertices are "

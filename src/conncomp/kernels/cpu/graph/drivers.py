@@ -7,7 +7,7 @@ writer, and returns the number of components.
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -95,16 +95,15 @@ def fill_topologically(graph: GraphArrays, labels: Indices) -> int:
 
 
 def condense(graph: GraphArrays, labels: Indices, count: int) -> Ends:
-    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
+    """Return the rows of the distinct arcs between components, sorted.
 
     Nobody else may write to `labels`, which are consecutive.
     """
-    indptr, indices = native.condensation_of_csr(*graph.rows(), labels, count)
-    return indptr, indices
+    return cast(Ends, native.condensation_of_csr(*graph.rows(), labels, count))
 
 
 def forest_arcs(graph: GraphArrays, weights: WeightBits | None) -> Indices:
-    """Return the arcs of the spanning forest of least weight, and of least numbers, ascending."""
+    """Return the arcs of the spanning forest of least weight and numbers, ascending."""
     is_list = graph.arcs is not None
     ends: tuple[Any, ...] = (*graph.lists, graph.num_vertices) if is_list else graph.lists
     if weights is not None:

@@ -125,7 +125,7 @@ LINKS_OF_ROWS = Templates(
 def forest_arcs(
     gpu: Gpu, graph: GraphArrays, weights: WeightBits | None, workspace: Workspace
 ) -> Any:
-    """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
+    """Return the arcs of the spanning forest of least weight and numbers, ascending.
 
     It waits for the GPU, and notes in the graph whether its rows are sorted.
     """
@@ -242,8 +242,7 @@ class ForestTask:
         self._launch("number_trees", trees, self.count, memory)
         self._launch("find_trees", trees, self.count, memory)
         if not self._are_many():
-            self._settle(ALL_KEYS)
-            return
+            return self._settle(ALL_KEYS)
         edges, number, limit = self._edges(), self.memory["trees"], self.memory["limit"]
         grid = 1, SAMPLES
         self._launch("guess_limit", grid, self.count, self.arcs, edges, number, self.keys, limit)
@@ -261,9 +260,8 @@ class ForestTask:
         if self.weights is None:
             if not self.is_sorted:
                 self._launch("count_descents", grid, count, self.arcs, indptr, indices, disorder)
-            far, forest = self.far, memory.struct
-            self._launch("unite_in_order", grid, count, indptr, indices, keys, far, forest)
-            return
+            rest = keys, self.far, memory.struct
+            return self._launch("unite_in_order", grid, count, indptr, indices, *rest)
         # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
         bits, random = self.weights.bits, np.uint64(secrets.randbits(64))
         order = _packed(self.weights.order, bits.dtype)
@@ -321,7 +319,7 @@ def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, An
 
 
 def _order_of(xp: Any, weights: WeightBits) -> Any:
-    """Return the arcs from the lightest to the heaviest, those of equal weight by number."""
+    """Return the arcs by weight, and by number where it is equal."""
     bits, dtype = weights.bits, weights.bits.dtype.type
     minus_zero, negative, sign = map(dtype, weights.order)
     plain = xp.where(bits == minus_zero, dtype(0), bits)

@@ -56,7 +56,7 @@ def fill_roots(
     finish: int = 3,
     tally: Any = None,
 ) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component; return how many there are.
+    """Fill `roots` with the smallest vertex of each vertex's component; return how many.
 
     `init`, `jump` and `finish` are the variants of the paper's section 5.1: how vertices start, and
     which pointers are jumped while arcs are gone through, and at the end. To `tally`, int64 of
@@ -67,8 +67,7 @@ def fill_roots(
     variant = init, jump, finish, tally is not None
     if graph.csr is None:
         src, dst = graph.lists
-        kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
-        start, start_arcs, unite, flatten = kernels
+        start, start_arcs, unite, flatten = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
         launch(start, vertices, count, None, None, roots, counters, components)
         if init > 1:
@@ -78,8 +77,7 @@ def fill_roots(
     else:
         indptr, indices = graph.csr
         types = indptr.dtype, indices.dtype, roots.dtype
-        kernels = ROWS.load(gpu, *variant, bool(graph.symmetric), *types)
-        start, low, mid, high, flatten = kernels
+        start, low, mid, high, flatten = ROWS.load(gpu, *variant, bool(graph.symmetric), *types)
         worklist, counters, components = workspace.take(
             gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ SPAN = 4096
 
 
 def memory_for_edges(graph: GraphArrays) -> tuple[tuple[int, DType], ...]:
-    """Return what `list_edges` wants to be taken from a workspace: three arrays."""
+    """Return the three arrays that `list_edges` wants of a workspace."""
     ends = graph.num_arcs if graph.arcs is None else 0, vertex_dtype(graph)
     return ends, ends, (1, COUNT)
 
@@ -35,8 +35,8 @@ def memory_for_edges(graph: GraphArrays) -> tuple[tuple[int, DType], ...]:
 def list_edges(gpu: Gpu, graph: GraphArrays, src: Indices, dst: Indices, edges: Indices) -> Ends:
     """Return the ends of the edges of a graph, and put their number in `edges`.
 
-    They are its list of arcs, or else made of its rows in the memory of `memory_for_edges`, which
-    may be longer: without loops, and once if edges are known to be listed from both ends.
+    They are its arcs, or else made of its rows in the memory of `memory_for_edges`, which may be
+    longer: without loops, and once if edges are known to be listed from both ends.
     """
     if graph.arcs is not None:
         edges.fill(graph.num_arcs)
@@ -75,12 +75,11 @@ def rows_of_arcs(xp: Any, src: Indices, dst: Indices, num_vertices: int) -> Ends
 
 def vertex_dtype(graph: GraphArrays) -> DType:
     """Return the type of the ends of a graph's arcs."""
-    dtype: DType = (graph.csr or graph.lists)[1].dtype
-    return dtype
+    return cast(DType, (graph.csr or graph.lists)[1].dtype)
 
 
 def memory_for_sources(graph: GraphArrays) -> tuple[int, DType]:
-    """Return what `list_arcs` wants to be taken from a workspace."""
+    """Return the array that `list_arcs` wants of a workspace."""
     return 0 if graph.csr is None else graph.num_arcs, vertex_dtype(graph)
 
 

@@ -152,10 +152,7 @@ def _long_arc(vertices: int) -> int:
 
 
 def condense(xp: Any, graph: GraphArrays, labels: Indices, count: int) -> Ends:
-    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
-
-    `labels` are consecutive.
-    """
+    """Return the rows of the distinct arcs between components, sorted; labels are consecutive."""
     src, dst = (labels[ends] for ends in graph.ends())
     between = src != dst
     keys = xp.unique(src[between].astype(np.int64) * count + dst[between])

@@ -68,8 +68,7 @@ class IdNumbers:
         rows, xp = len(left), gpu.xp
         places = sides * rows
         take_slots, list_firsts, number_ids, _ = KERNELS.load(gpu)
-        grid = gpu.grid(places)
-        ids = ROWS.of(gpu, left=left, right=right)
+        grid, ids = gpu.grid(places), ROWS.of(gpu, left=left, right=right)
         found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
         # Half of the slots stay free when as many ids have come.
         room = self.size + int(places * min(1.0, MARGIN * self._new_share)) + 1
@@ -91,8 +90,7 @@ class IdNumbers:
         numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
         launch(number_ids, grid, places, ids, self.size, found, slots, counts, numbers, new_ids)
         self.ids = xp.concatenate([self.ids, new_ids])
-        self._new_share = new / max(places, 1)
-        self._slots = slots
+        self._new_share, self._slots = new / max(places, 1), slots
         return numbers[0] if right is None else numbers
 
     def _enlarge(self) -> None:
@@ -112,8 +110,7 @@ class IdNumbers:
             self._drawn = secrets.randbits(64)
             if self.size:
                 *_, fill_table = KERNELS.load(gpu)
-                full = gpu.xp.zeros(1, COUNT)
-                grid = gpu.grid(self.size)
+                full, grid = gpu.xp.zeros(1, COUNT), gpu.grid(self.size)
                 launch(fill_table, grid, self.size, self.ids, self._table(gpu, slots), full)
                 if first_entry(full):
                     self._enlarge()

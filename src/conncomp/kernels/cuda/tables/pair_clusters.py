@@ -47,7 +47,7 @@ class GpuClusters:
         return (self._numbers.ids.reshape(-1, 1),)
 
     def add_ids(self, keys: tuple[Any, ...]) -> Any:
-        """Return the numbers of ids, int32, giving numbers to new ones."""
+        """Return the numbers of ids, int32; new ones get numbers."""
         ids = keys[0].reshape(-1)
         numbers = self._gpu.xp.empty(len(ids), NUMBERS)
         for rows in self._batches(len(ids)):
