@@ -35,8 +35,8 @@ Sides = Sequence[list[Column]]
 class Clustering:
     """Clusters of ids that grow by batches of pairs, and tables of them.
 
-    `weighed` is whether pairs may have weights. With `max_size`, the strongest links are kept, too,
-    and divide larger clusters at the end. `table` sets `roots`, an array per threshold.
+    `weighed` is whether pairs may have weights. With `max_size`, the strongest links divide larger
+    clusters at the end. `table` sets `roots`, an array per threshold.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Clustering:
         self._nulls = nulls
         self._thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
-        self._columns = 0  # that an id has; those that come first say it, and what ids are
+        self._columns = 0  # per id, as in the first batch
         self._space = IdSpace([Family("integer")], self._lowest_weights(), False)
         self._library = "numpy"
         self.roots: list[Any] = []
@@ -105,7 +105,7 @@ class Clustering:
             return self._table("number", self._roots())
 
     def table(self, cluster_ids: str, library: str) -> Any:
-        """Return the clusters as a table of `library`; after that, no pair can be added."""
+        """Return a table of `library`; after that, no pair can be added."""
         self._library = library
         divided = None
         with self._stream():
@@ -194,9 +194,8 @@ class Clustering:
         if len(self):
             other, gpu = "the clusters", self._gpu_number
             if first.on_gpu and not self._space.clusters.on_gpu:
-                raise TypeError(
-                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it"
-                )
+                lies = f"{first.name} lies in GPU memory"
+                raise TypeError(f"{lies}, but the clusters in main memory; copy it")
             if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
                 raise TypeError(
                     f"{first.name} lies in main memory, but the clusters on a GPU; move it there, "
@@ -208,7 +207,7 @@ class Clustering:
                 raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
-        """Work on the GPU of the clusters, on the current stream of the library of the results."""
+        """Work on the GPU of the clusters, on the current stream of the results' library."""
         if not self._space.clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
@@ -224,7 +223,7 @@ class Clustering:
         return [roots(sorted(thresholds).index(value)) for value in thresholds]
 
     def _divide(self, forest: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the first node of each node's cluster, and the weight that divided it or NaN."""
+        """Return the first node of each node's cluster, and the weight that divided it, or NaN."""
         links = forest.edges()
         links = links.take(np.argsort(links.weights, kind="stable"))
         roots, divided = np.empty(len(self), np.int32), np.full(len(self), np.nan)
@@ -276,7 +275,7 @@ def gpu_of(column: Column) -> int:
 
 
 def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[object]:
-    """Work on the GPU of the columns, on the current stream of the library that made them."""
+    """Work on the GPU of the columns, on the current stream of their library."""
     if not columns[0].on_gpu:
         return nullcontext()
     return caller_stream(library_of_side(given), gpu_of(columns[0]))

@@ -2,9 +2,8 @@
 
 Clusters: tasks cluster each partition alone and hash its ids to buckets. One task per bucket finds
 where each id appears first. One task numbers these places and unites, in integers, what partitions
-connect. Then each partition returns the clusters of the ids that appear in it first. So together,
-the partitions are the same table as for pairs in memory. Edges: partitions are reduced to their
-forests, which are merged in a tree.
+connect. Then each partition returns the clusters of the ids that appear in it first; together they
+are the table of pairs in memory. Edges: the forests of partitions are merged in a tree.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Partition(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The places of ids in a partition, and the partition and place where each appears first."""
+    """The places of ids in a partition, and the part and place where each appears first."""
 
     here: Indices
     part: Indices
@@ -72,9 +71,8 @@ def cluster_pairs(
     if weights is not None and not isinstance(weights, str):
         raise TypeError(f"weights={shown(weights)} must be the name of a column of the DataFrame")
     if max_size is not None:
-        raise ValueError(
-            f"max_size={shown(max_size)} is for tables in memory; pass the pairs of large clusters"
-        )
+        remedy = "pass the pairs of large clusters"
+        raise ValueError(f"max_size={shown(max_size)} is for tables in memory; {remedy}")
     options["weights"] = weights
     asked = {"nodes": nodes, "cluster_ids": cluster_ids, **options}
     like = cluster_in_memory(pairs._meta, left, right, **asked).iloc[:0]
@@ -169,7 +167,7 @@ class Clusters(NamedTuple):
 
 
 def _unite(places: list[Places], roots: list[list[Indices]]) -> list[Clusters]:
-    """Unite the clusters of all parts, given where ids appear first, and their roots."""
+    """Unite the clusters of all parts, given the first places of ids, and their roots."""
     lengths = [len(of_part.part) for of_part in places]
     begins = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.concatenate([begins[of_part.part] + of_part.place for of_part in places])

@@ -54,10 +54,9 @@ class Table:
             raise TypeError(f"{name}={shown(wanted)} must be the name of a column, or several")
         if self._names.count(wanted) != 1:
             problem = "has no column" if wanted not in self._names else "has more than one column"
-            raise ValueError(
-                f"{name}={shown(wanted)}: {self._name} {problem} of that name; it has "
-                f"{', '.join(map(repr, self._names[:20]))}"
-            )
+            have = ", ".join(map(repr, self._names[:20]))
+            told = f"{name}={shown(wanted)}: {self._name} {problem} of that name"
+            raise ValueError(f"{told}; it has {have}")
         return self._columns[wanted]
 
     def columns(self, wanted: Any, name: str) -> Any:
@@ -97,7 +96,7 @@ ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "
 
 
 def as_table(columns: dict[str, Any], library: str) -> Any:
-    """Return columns as a table: a dict of arrays, or of cuDF, pandas, Polars or Arrow."""
+    """Return columns as a dict of arrays, or a table of cuDF, pandas, Polars or Arrow."""
     if library == "cudf":
         return sys.modules["cudf"].DataFrame(columns)
     if library in ARRAY_LIBRARIES or all(map(on_gpu, columns.values())):

@@ -19,7 +19,7 @@ from conncomp.tables.values import Keys
 
 
 class ClustersInMemory:
-    """Ids of any keys, of `words` or of bytes if that is 0, and their clusters."""
+    """Ids whose keys are `words`, or bytes if that is 0, and their clusters."""
 
     on_gpu = False
 
@@ -40,7 +40,7 @@ class ClustersInMemory:
         return numbers
 
     def add_pairs(self, left: Keys, right: Keys, weights: Any) -> None:
-        """Unite the keys of pairs, weighed unless the weights are None."""
+        """Unite the keys of pairs; weights may be None."""
         self._clusters.add_pairs(*left, *right, weights, None, None)
 
     def add_numbered_pairs(self, left: Keys, right: Keys, weights: Any) -> tuple[Any, Any]:
@@ -88,7 +88,7 @@ Clusters = ClustersInMemory | GpuClusters
 
 
 def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
-    """Return empty clusters for keys of some words, or of bytes if `words` is 0."""
+    """Return empty clusters for keys of words, or of bytes if `words` is 0."""
     return GpuClusters(current_gpu(), thresholds) if on_gpu else ClustersInMemory(words, thresholds)
 
 
@@ -141,7 +141,7 @@ class IdSpace:
     def keys_of_pairs(
         self, pieces: list[Any], sides: Sequence[Sequence[Column]]
     ) -> tuple[Keys, Keys]:
-        """Return the keys of both sides of pairs, given as pieces, where the clusters lie."""
+        """Return the keys of both sides of pairs, where the clusters lie."""
         parts = len(sides[0])
         return self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
 
@@ -170,7 +170,7 @@ class IdSpace:
         return [taken(ids.values(keys_of(known), as_arrow), places) for ids, known, places in parts]
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
-        """Return what `ClusterPairs.save` saves of the ids: their types, and arrays."""
+        """Return the types of the ids, and arrays, for `from_state`."""
         parts = []
         for ids in self.ids:
             arrow_types = [kind for kind in ids.types if not isinstance(kind, np.dtype)]

@@ -1,7 +1,7 @@
 """Ids of any type that can be equal, as keys of words or bytes, and back.
 
-Types of one family compare: integers of any width, strings of any layout. `Ids` converts the
-columns of one family, and remembers their types for the column of distinct ids at the end.
+Types of one family compare: integers of any width, strings of any layout. `Ids` converts columns of
+one family, and remembers their types for the column of distinct ids.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
 
 
 def _is_apart(dtype: np.dtype[Any]) -> bool:
-    """Whether times in a unit are no whole nanoseconds, and so compare with that unit only."""
+    """Whether a unit is no whole nanoseconds, so that its times compare with that unit only."""
     unit = np.datetime_data(dtype)[0]
     return unit in ("ps", "fs", "as", "generic") or (dtype.kind == "m" and unit in "YM")
 
@@ -171,7 +171,7 @@ class Ids:
         return (one_word(wide),)
 
     def _in_nanoseconds(self, piece: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-        """Return times in nanoseconds, in which most units are compared, or raise."""
+        """Return times in nanoseconds, by which most units are compared, or raise."""
         plain = piece.astype(kind.newbyteorder("="), copy=False)
         unit = np.datetime_data(kind)[0]
         if _is_apart(kind):

@@ -42,22 +42,20 @@ def cluster_pairs(
         floats, strings, binary, UUIDs, dates, times, decimals, categories, structs, or a tuple of
         several columns. They compare exactly; mixing kinds, such as 1 and ``"1"`` or True, is an
         error. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table by table,
-        and only the distinct ids are kept. A Dask DataFrame gives a lazy Dask DataFrame; its ids
-        are numbers, strings, binary, dates, times or categories.
+        keeping only the distinct ids. A Dask DataFrame gives a lazy Dask DataFrame; its ids are
+        numbers, strings, binary, dates, times or categories.
     weights : column or name, optional
     threshold : float or sequence of float, optional
-        Use only pairs whose weight is at least this. A node without such a pair is a cluster of its
-        own.
+        Use only pairs whose weight is at least this. A node without one is a cluster of its own.
     nodes : column, optional
-        Ids that come first in the result, in this order, whether they have pairs or not. If ids
-        have several columns, a tuple of these.
+        Ids that come first in the result, in this order, even without pairs. If ids have several
+        columns, a tuple of these.
     max_size : int, optional
         Divide larger clusters, by raising the threshold within them only. Pairs of equal weight
         are dropped together. It needs `weights`, takes at most one threshold, and does not work
         with Dask or on a GPU.
     cluster_ids : {"number", "first"}, optional
-        Number clusters 0, 1, ... in the order of their first nodes, or name them by their first
-        nodes.
+        Number clusters 0, 1, ... in the order of their first nodes, or name them by these.
     nulls : {"raise", "drop"}, optional
         What to do with rows in which an id or weight is null: None, NaN or NaT.
     device : {None, "cpu", "cuda"}, optional
@@ -90,8 +88,7 @@ def cluster_pairs(
     -----
     A hash table numbers the ids, and a union-find unites the numbers. Equal hashes never count as
     equal ids, and each process draws a new hash function. Results do not depend on the number of
-    threads. `ClusterPairs` takes pairs in batches, and `cluster_quality` says which clusters to
-    check.
+    threads. `ClusterPairs` takes batches, and `cluster_quality` finds clusters to check.
 
     Examples
     --------
@@ -176,8 +173,7 @@ class ClusterPairs:
     Parameters
     ----------
     threshold : float or sequence of float, optional
-        Use only pairs whose weight is at least this. Each of several thresholds has its own
-        clusters.
+        Use only pairs whose weight is at least this; each of several has its own clusters.
     nulls : {"raise", "drop"}, optional
         What to do with pairs in which an id or the weight is null or not a number.
     device : {None, "cpu", "cuda"}, optional
@@ -281,8 +277,8 @@ class ClusterPairs:
         Parameters
         ----------
         path : str or path-like
-            OSError is raised if there is no such file, ValueError if `save` did not write it or
-            it is damaged.
+            OSError is raised if there is no such file, ValueError if it is damaged or not of
+            `save`.
         device : {None, "cpu", "cuda"}, optional
             Where to store the clusters; by default in main memory. Clusters on a GPU take later
             batches from either memory.

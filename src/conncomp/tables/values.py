@@ -1,7 +1,7 @@
 """Convert ids that are Python objects to arrays that hold them exactly.
 
-Values of one kind compare by value, as in Python. Values of two kinds raise an error instead of
-being converted, except integers among floats or decimals, which must be exact.
+Values of one kind compare by value, as in Python. Values of two kinds raise an error, except
+integers among floats or decimals, which must be exact.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of i
 DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 
-# An array of NumPy, in which text and bytes are Python objects, or of Arrow; a mask of its nulls,
-# and the type of its ids, where the array itself does not have these.
+# An array of NumPy, with text and bytes as Python objects, or of Arrow; the mask of its nulls, and
+# the type of its ids, where the array does not have these.
 Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
 
 
@@ -116,10 +116,8 @@ def _integers(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
         row = rows[plain.index(far)]
         raise ValueError(f"{name} holds {shown(far)} at row {row}, beyond 64 bits; {REMEDY}")
     if low < 0 and high >= 2**63:
-        raise ValueError(
-            f"{name} mixes negative integers with values of 2**63 or more, which no 64-bit integer "
-            f"type can hold; {REMEDY}"
-        )
+        mix = "mixes negative integers with values of 2**63 or more"
+        raise ValueError(f"{name} {mix}, which no 64-bit integer type can hold; {REMEDY}")
     return np.array(plain, np.int64 if high < 2**63 else np.uint64)
 
 

@@ -44,7 +44,7 @@ class CsvFile(PairFile):
         self._choose(self._names, lambda name: pa.float64() if name == self.wanted.weights else ids)
 
     def _judge(self, rows: list[list[str]]) -> bool:
-        """Return whether the first row names the columns, judged by `wanted` and the rows below."""
+        """Return whether the first row names the columns, by `wanted` and the rows below."""
         first, names = rows[0], [name for _, name in self.wanted.by_argument()]
         are_there = set(names) <= set(first)
         are_numbers = all(name.isascii() and name.isdecimal() for name in names)

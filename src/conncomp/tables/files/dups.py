@@ -43,10 +43,10 @@ def cluster_dups(
         The folder of the ``.dups`` files, which ``MinhashDedupBuckets`` writes.
     output_folder : str, path-like or DataFolder
         The folder to write to. ``000007.remove`` lists the documents of file 7 to remove: all but
-        one of each cluster.
+        one per cluster.
     save_cluster_id, save_cluster_size : bool, optional
-        Whether to write ``000007.clusters`` and ``000007.sizes``: for each document that has a
-        duplicate, its number and that of its cluster, or the size of the cluster.
+        Whether to write ``000007.clusters`` and ``000007.sizes``: for each document with a
+        duplicate, its number and that of its cluster, or the cluster's size.
     ignore_index_matches : bool, optional
         Whether to ignore pairs with the index of another data set. Otherwise all documents of a
         cluster with such a pair are removed.
@@ -56,8 +56,8 @@ def cluster_dups(
     Returns
     -------
     dict of str to int
-        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: the numbers of documents with a
-        duplicate, of documents to remove, and of clusters.
+        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate,
+        how many to remove, and how many clusters.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def cluster_dups(
     Notes
     -----
     As in datatrove, the order of the pairs decides which document of a cluster stays: when a pair
-    joins two clusters, the document of the larger one stays, or, if they are equal, that of the
-    first document of the pair. Files are read in the order of their names. Memory is about 24
-    bytes per document with a duplicate, for any number of pairs.
+    joins two clusters, that of the larger one, or, if they are equal, of the first document of the
+    pair. Files are read in the order of their names. Memory is about 24 bytes per document with a
+    duplicate, for any number of pairs.
 
     Examples
     --------

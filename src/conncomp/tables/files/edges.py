@@ -1,4 +1,4 @@
-"""Components of graphs whose edges are in files, in memory for the vertices only."""
+"""Components of graphs whose edges are in files, with memory for the vertices only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def label_edge_files(
     r"""Label the connected components of a graph whose edges are in files.
 
     Edges are read once, in batches, and not stored. Memory is 4 bytes per vertex, or 8 from 2³¹
-    vertices on, twice that while labels are computed, and the batches being read.
+    vertices on, twice that while labels are computed, and some batches.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def label_edge_files(
     num_vertices : int, optional
         The default is the largest end plus one.
     format : {"parquet", "arrow", "csv", "tsv"}, optional
-        The default is the format that each file's name tells.
+        By default each file's name tells the format.
     header : bool, optional
-        Whether the first row of CSV and TSV names the columns. By default the rows decide, with a
-        warning where that is a guess.
+        Whether the first row of CSV and TSV names the columns. By default the rows decide; a guess
+        warns.
     progress : callable, optional
         Called with about the number of bytes read, and that of all files.
 
@@ -173,9 +173,9 @@ def minimum_spanning_forest_of_files(
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
     r"""Find the spanning forest of the least weight of a graph whose edges are in files.
 
-    Edges are read once, in batches. Now and then, the forest so far and the edges read since are
-    reduced to their forest. Memory is four numbers per edge, for a million edges plus three times
-    the number of vertices.
+    Edges are read once, in batches. Now and then, the forest so far and the edges since are reduced
+    to their forest. Memory is four numbers per edge, for a million edges plus three times the
+    number of vertices.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _refuse_what_is_for_files(**given: Any) -> None:
 
 
 class EdgeFiles:
-    """Files of edges: `columns` are both ends and perhaps weights; `count` edges are read."""
+    """Files of edges: `columns` are both ends, perhaps weights; `count` edges are read."""
 
     def __init__(
         self,

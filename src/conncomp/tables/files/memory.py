@@ -10,7 +10,7 @@ from conncomp.tables.files.pair_file import Batch, PairFile, empty_column, width
 from conncomp.tables.ids import family_of
 
 # Bytes per distinct id: in the hash table, on average and at most; per threshold, of its parent and
-# of its columns in the result; of the links that divide clusters.
+# of its columns in the result; of links that divide clusters.
 SLOT, LARGEST_SLOT = 12, 15
 PARENT, RESULT, LINKS = 4, 12, 130
 LENGTH = 16  # of text, until the first batch
@@ -21,7 +21,7 @@ SHARE = 0.9
 
 
 class Budget:
-    """The memory that clusters may take: the `given` limit, or nearly all free memory.
+    """The memory that clusters may take: the `given` limit, or nearly all that is free.
 
     There are `levels` thresholds; `first` names clusters by ids, and `divides` stores links.
     """
@@ -89,10 +89,8 @@ class Budget:
         needed = resident_memory() + ids * (coming + LINKS * self._divides)
         if needed > self.limit:
             read = "" if share is None else f", after {100 * share:.0f} % of the input,"
-            raise MemoryError(
-                f"{ids:,} distinct ids{read} take {in_words(needed)} with the table of their "
-                f"clusters; {self._limit}; {REMEDY}"
-            )
+            taken = f"{in_words(needed)} with the table of their clusters"
+            raise MemoryError(f"{ids:,} distinct ids{read} take {taken}; {self._limit}; {REMEDY}")
 
 
 REMEDY = (

@@ -25,8 +25,8 @@ PURPOSE = "a file of pairs"
 # Rows per batch, bytes per batch of wide rows, and rows per part of a file that a thread reads.
 ROWS, BYTES, PIECE_ROWS = 1 << 18, 1 << 24, 1 << 20
 FEWEST_ROWS = 1 << 12
-# Bytes to read at once of a column in a Parquet row group larger than `LARGE_GROUP`. Columns of
-# smaller groups are read as a whole, so a forged length of a page allocates no memory.
+# Bytes to read at once of a column in a Parquet row group above `LARGE_GROUP`. Columns of smaller
+# ones are read whole, so a forged length of a page allocates no memory.
 BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
 
 DUPS_RECORD = 16
@@ -145,9 +145,8 @@ class PairFile(ABC):
             if names.count(name) != 1:
                 problem = "more than one column" if name in names else "no column"
                 have = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-                raise ValueError(
-                    f"{argument}={shown(name)}: it has {problem} of that name, but {have}"
-                )
+                told = f"{argument}={shown(name)}: it has {problem} of that name"
+                raise ValueError(f"{told}, but {have}")
             self.types[name] = types(name)
 
     @contextmanager
@@ -227,7 +226,7 @@ class ParquetFile(PairFile):
 
 
 def _parts_of(group_rows: list[int]) -> list[tuple[range, int]]:
-    """Return ranges of row groups for one thread each, and their rows."""
+    """Return ranges of row groups for a thread each, and their rows."""
     parts, begin, rows = [], 0, 0
     for end, count in enumerate(group_rows, 1):
         rows += count
@@ -290,7 +289,7 @@ def _sliced(batch: Any, size: float) -> Tables:
 
 
 class DupsFile(PairFile):
-    """A file of datatrove's MinhashDedupBuckets: pairs of documents, each a file and a document."""
+    """A file of datatrove's MinhashDedupBuckets: pairs of documents, each with its file."""
 
     def _look(self) -> None:
         if self.size % DUPS_RECORD:

@@ -1,8 +1,8 @@
 """Read files of pairs in batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
 
-`open_file` reads the header of a file. `batches` then reads the wanted columns of one file after
-another, while threads read and decode ahead. A forged length in a header allocates no memory: no
-read asks for more bytes than the file has.
+`open_file` reads the header of a file. `batches` then reads the wanted columns file by file, while
+threads read and decode ahead. A forged length in a header allocates no memory: no read asks for
+more bytes than the file has.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ from conncomp.tables.id_space import common_family
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "dups": (".dups",),
+    **{name: (f".{name}",) for name in ("csv", "tsv", "dups")},
 }
 
 # More readers would decode faster than any machine clusters.
@@ -67,9 +65,8 @@ def open_file(
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
     if chosen is None:
-        raise ValueError(
-            f"{path}: its name does not say what it is; give format=, one of {', '.join(SUFFIXES)}"
-        )
+        remedy = f"give format=, one of {', '.join(SUFFIXES)}"
+        raise ValueError(f"{path}: its name does not say what it is; {remedy}")
     if chosen in ("csv", "tsv"):
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
@@ -80,7 +77,7 @@ def open_file(
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
-    """Return the notes of files: one for all with a header, and one for all without."""
+    """Return the notes of files: one for those with a header, and one for the others."""
     found: dict[str, list[str]] = {}
     for file in files:
         if file.note is not None:
@@ -130,7 +127,7 @@ PATIENCE = 0.2
 
 
 def in_order(pieces: Iterator[Callable[[], Items[T]]], workers: int) -> Items[T]:
-    """Yield the items of one generator after another; threads compute the next items ahead.
+    """Yield the items of one generator after another; threads compute ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))

@@ -22,8 +22,8 @@ KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int
 FEWEST_BITS, MOST_BITS = 12, 31
 NO_WORD = 0xFFFFFFFF
 MOST_IDS = np.iinfo(np.int32).max
-# Rows of a batch: of the first, whose ids may all be new, and of later ones, for which the table
-# has room as if new ids came MARGIN times as often as in the batch before.
+# Rows of the first batch, whose ids may all be new, and of later ones, for which the table has room
+# as if new ids came MARGIN times as often as in the batch before.
 FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
 SLOTS = layout(("key", KEYS), ("word", WORDS))
@@ -59,10 +59,9 @@ class IdNumbers:
         self._slots = None
 
     def number(self, gpu: Gpu, left: Any, right: Any, workspace: Workspace) -> Any:
-        """Return the numbers of the ids of rows, int32, giving numbers to new ones.
+        """Return the numbers of the ids of rows, int32; new ones get numbers, the left one first.
 
-        In each row the right id comes after the left; numbers are (2, rows), or (rows,) if `right`
-        is None.
+        The shape is (2, rows), or (rows,) if `right` is None.
         """
         sides = 1 if right is None else 2
         rows, xp = len(left), gpu.xp
@@ -99,7 +98,7 @@ class IdNumbers:
         self._bits += 1
 
     def _take_slots(self, gpu: Gpu) -> Any:
-        """Take the slots, which have all ids; the caller gives them back when all is well.
+        """Take the slots, which have all ids; the caller returns them at the end.
 
         An interrupted call leaves places of its batch in them, so the next makes new ones.
         """
