@@ -26,7 +26,7 @@ LARGEST_BLOCK = 1 << 12
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause the garbage collector, which would take ten times as long as to make the objects."""
+    """Pause the garbage collector, which would take ten times as long as the objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -37,7 +37,7 @@ def paused_collector() -> Iterator[None]:
 
 
 def in_blocks(items: Iterator[Item]) -> Iterator[Item]:
-    """Generate items that are made some at a time: one at first, as more may not be asked for."""
+    """Generate items made in blocks: of one at first, as the caller may want no more."""
     size = 1
     while True:
         with paused_collector():
@@ -58,8 +58,8 @@ class Components(NamedTuple):
 class ConvertedGraph:
     """A graph of NetworkX as it was when it was converted: vertex i is node i of `nodes`.
 
-    It reads the graph's dictionaries when a result is first asked for; NetworkX forgets it when the
-    graph is changed. `rows` has the neighbours of each, along arcs in a directed graph.
+    It reads the graph's dictionaries on demand; NetworkX forgets it when the graph is changed.
+    `rows` has the neighbours of each node, along arcs in a directed graph.
     """
 
     __networkx_backend__ = "conncomp"
@@ -157,7 +157,7 @@ class Members:
 
 
 def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) -> ConvertedGraph:
-    """Return a graph of NetworkX as the backend's functions take it, with all attributes."""
+    """Return a graph of NetworkX for the backend's functions, with all attributes."""
     if hasattr(graph, "_graph"):
         # Of a view, NetworkX would not forget what was found when the graph below is changed.
         graph.__networkx_cache__ = None
