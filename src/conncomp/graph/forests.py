@@ -26,15 +26,15 @@ def spanning_forest(
 ) -> Arcs:
     """Find a spanning forest of a graph: one tree for each component.
 
-    It is the forest of the least arc numbers: those that connect what no arc before them connects.
-    So it is the same on every device, whatever the number of threads.
+    It has the arcs that connect what no arc before them connects. So it is the same on every
+    device, for any number of threads.
 
     Parameters
     ----------
     graph : Graph, matrix, or graph of another library
         As for `connected_components`, and so are errors. Directions of arcs are ignored.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and its
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and
         weights, to the current GPU, and the result back.
     workspace : Workspace, optional
         Memory on the GPU to use again.
@@ -42,18 +42,17 @@ def spanning_forest(
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, ascending: where they are in `Graph.arcs`, the list that the graph
-        was made of. Of a sparse matrix, where its entries are stored, in lil and dia in the order
-        of rows; of a dense one, its entries in the order of rows. Entries that are no arcs, such as
-        the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the library
-        of the graph's arrays.
+        The numbers of the arcs, ascending: their places in `Graph.arcs`. In a sparse matrix they
+        count the stored entries, of lil and dia by rows; in a dense one, the entries by rows.
+        Entries that are no arcs, such as the zeros in blocks of bsr, are not counted. int32 unless
+        there are 2³¹ arcs. Of the library of the graph's arrays.
 
     Notes
     -----
-    :doc:`/algorithms/forests` tells how it works. The CPU takes the memory of two numbers a vertex
-    and, on several threads, half a number a vertex and a bit an arc. A GPU, where there are many
-    arcs a vertex, waits and takes 24 bytes or more an arc. Other threads may write to the arrays of
-    `graph` meanwhile: the arcs may then be wrong, no more.
+    :doc:`/algorithms/forests` tells how it works. The CPU takes the memory of two numbers per
+    vertex and, on several threads, half a number per vertex and a bit per arc. A GPU, with many
+    arcs per vertex, waits and takes 24 bytes or more per arc. Other threads may write to the arrays
+    of `graph` meanwhile: the arcs may then be wrong, no more.
 
     Examples
     --------
@@ -77,8 +76,8 @@ def minimum_spanning_forest(
 ) -> Arcs:
     """Find the spanning forest of the least weight: a minimum spanning tree for each component.
 
-    Of arcs of equal weight the lower number is preferred, so that the forest is the same on every
-    device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an arc.
+    Of equal weights the lower number is preferred, so the forest is the same on every device, for
+    any number of threads. Unlike in SciPy, an arc of weight zero is an arc.
 
     Parameters
     ----------
@@ -87,11 +86,11 @@ def minimum_spanning_forest(
         lighter one counts.
     weights : array_like of real numbers, shape (num_arcs,), optional
         The weight of each arc, where the graph lies, in the order of `Graph.arcs`: that of the list
-        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes the order of
-        `Graph.indices`. Weights may be negative or infinite: an arc of weight infinity is the
-        heaviest, but an arc. By default the entries, if `graph` is a matrix.
+        of edges, or of a matrix's stored entries. `Graph.in_arc_order` converts from the order of
+        `Graph.indices`. Weights may be negative or infinite; an arc of weight infinity is an arc,
+        too. By default the entries, if `graph` is a matrix.
     device, workspace
-        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more an arc.
+        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more per arc.
 
     Returns
     -------

@@ -83,11 +83,11 @@ class GrowingComponents:
         return np.array([number])
 
     def stream(self, library: str) -> AbstractContextManager[Any]:
-        """Work on the stream that is current in a library; the value is NumPy or CuPy."""
+        """Work on a library's current stream; the value is NumPy or CuPy."""
         return _HERE
 
     def raise_refusal(self, wait: bool = True) -> None:
-        """Raise the error of the first call that was refused, if we are to wait for it."""
+        """Raise the error of the first call that was refused, if `wait`."""
 
     def _take(self, arrays: dict[str, Any]) -> list[Any]:
         """Return vertices, given by the names of arguments, as kernels take them."""
@@ -166,10 +166,8 @@ class _OnGpu(GrowingComponents):
 
     def take_one(self, given: Any, name: str) -> Any:
         if not _arrays.on_gpu(given):
-            raise TypeError(
-                f"{name} lies in main memory, but the components on a GPU; move it there, for "
-                "example by cupy.asarray"
-            )
+            remedy = "move it there, for example by cupy.asarray"
+            raise TypeError(f"{name} lies in main memory, but the components on a GPU; {remedy}")
         array, gpu = _arrays.as_cupy(given), self.parent.device.id
         if array.device.id != gpu:
             where = f"{name} lies on GPU {array.device.id}"

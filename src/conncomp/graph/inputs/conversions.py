@@ -48,8 +48,7 @@ def parts_of(graph: Any, library: str) -> Parts:
 def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes, Rows]:
     """Return the nodes, and each one's dictionary of neighbours, or of those that arcs come from.
 
-    They are the graph's own, or copies of views; in a multigraph a neighbour has a dictionary of
-    edges.
+    They are the graph's own, or copies of views; in a multigraph, neighbours have dictionaries.
     """
     private, public = ("_pred", "pred") if opposite else ("_adj", "adj")
     adjacency = getattr(graph, private, None)  # a view of it takes ten times as long
@@ -66,7 +65,7 @@ def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes,
 def csr_of_networkx(
     nodes: Nodes, rows: Rows, multiple: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return `indptr` and `indices` of the arcs, `multiple` ones as often as they are."""
+    """Return `indptr` and `indices` of the arcs, `multiple` ones as often as they occur."""
     many = map(len, chain.from_iterable(map(dict.values, rows)) if multiple else rows)
     dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
     indptr, indices = np.empty(len(nodes) + 1, np.int64), np.empty(sum(many), dtype)
@@ -119,7 +118,7 @@ def _parts_of_igraph(graph: Any) -> Parts:
 
 
 def _address_of_igraph(graph: Any) -> int | None:
-    """Return where igraph's C structure lies, if `copy_igraph_edges` knows how to read it."""
+    """Return where igraph's C structure lies, if `copy_igraph_edges` can read it."""
     igraph: Any = sys.modules.get("igraph")
     base: Any = getattr(igraph, "GraphBase", None)
     version = str(getattr(igraph, "__igraph_version__", ""))
@@ -136,7 +135,7 @@ def _address_of_igraph(graph: Any) -> int | None:
 
 
 def _parts_of_rustworkx(graph: Any) -> Parts:
-    """Return the parts, nodes numbered without the gaps that removed ones leave."""
+    """Return the parts, nodes numbered without the gaps of removed ones."""
     nodes = np.asarray(graph.node_indices(), np.int64)
     ends = np.asarray(graph.edge_list()).reshape(-1, 2).T
     dtype, count = INDEX_TYPES[len(nodes) > INT32_MAX], len(nodes)

@@ -30,7 +30,7 @@ from conncomp.kernels.graph import Indices
 Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
-# Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
+# Bytes of text that are parsed at once: they and their numbers stay in a cache.
 CHUNK = 1 << 18
 # Words of text that are read, and names of vertices, are shorter; and rows with names.
 LONGEST_WORD: int = native.longest_word
@@ -40,7 +40,7 @@ LINES_BEFORE_HEADER = 1 << 16
 # What a file is told by.
 HEAD = 1 << 12
 FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
-# What names may take as an array, for each of their characters and beyond what any machine has.
+# What names may take as an array: per character, and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
 # What the words of a banner of Matrix Market may be.
 KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
@@ -56,7 +56,7 @@ LAYOUTS = {
 
 
 class Asked(NamedTuple):
-    """The wishes of the caller for the ids in a file, and the notes of its reader."""
+    """What the caller wants of the ids in a file, and the notes of its reader."""
 
     compact: bool  # whether vertices without arcs are dropped, and ids returned
     integers: bool  # whether ids are integers; otherwise they are text where compact asks for them
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
 
 def is_ecl(source: Source) -> bool:
-    """Whether the first bytes, and the length if it is known, are those of the format "ecl"."""
+    """Whether the first bytes, and the length if known, are those of the format "ecl"."""
     head = source.peek(HEAD)
     numbers = np.frombuffer(head, "<i4", len(head) // 4).astype(np.int64)
     if len(numbers) < 3 or numbers[:2].min() < 0:
@@ -269,7 +269,7 @@ def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
 
 
 def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
-    """Read a header, if there is one; return the separator, and the columns: how many, and ends."""
+    """Read a header, if any; return the separator, the number of columns, and those of ends."""
     sample = bytes(source.peek(SAMPLE))
     line = FIRST_LINE.match(sample)
     assert line is not None
@@ -300,20 +300,18 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
 
 
 def _names_of(source: Source, reader: Any) -> Names:
-    """Return names as an array of NumPy, where each takes as much memory as the longest."""
+    """Return names as an array, where each takes as much memory as the longest."""
     count, longest = reader.largest + 1, reader.longest
     if 4 * longest * count > FREE_NAMES + BYTES_PER_CHARACTER * reader.characters:
-        raise source.error(
-            f"an array of {count} names of up to {longest} characters takes "
-            f"{4e-9 * longest * count:,.1f} GB; shorten the longest"
-        )
+        array = f"an array of {count} names of up to {longest} characters"
+        raise source.error(f"{array} takes {4e-9 * longest * count:,.1f} GB; shorten the longest")
     names = np.empty(count, f"<U{max(longest, 1)}")
     reader.write_names(names.view("<u4")[: count * longest])
     return names
 
 
 class Format(NamedTuple):
-    """A format: what reads it, the ends of its files' names, and what these hold."""
+    """A format: its reader, the suffixes of its files, and what these hold."""
 
     read: Callable[..., Any]
     suffixes: tuple[str, ...] = ()
@@ -373,8 +371,7 @@ def _read_text(
 ) -> tuple[Indices, Indices]:
     """Return the two arrays, of int32 if they fit, that `reader` makes of the file, or of `fill`.
 
-    No header decides how much is allocated. The reader leaves fewer than `longest` bytes to the
-    next chunk.
+    No header decides how much is allocated. The reader leaves fewer than `longest` bytes over.
     """
     blocks = np.empty((2, CHUNK + longest + 1), np.int64)
     pieces: tuple[list[Indices], list[Indices]] = [], []

@@ -25,8 +25,8 @@ Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
-# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
-# a mistake: ids that are no vertex numbers, or a damaged header.
+# Without num_vertices, more vertices than this per arc, beyond what takes a second, are a mistake:
+# ids that are no vertex numbers, or a damaged header.
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
 # What labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
@@ -34,12 +34,10 @@ BYTES_PER_VERTEX = 32
 
 @dataclass(eq=False)
 class Parts:
-    """The arrays of a `Graph`, once they are checked, and facts about them.
+    """The checked arrays of a `Graph`, as `GraphArrays`.
 
-    `arcs` are sources and targets, `csr` is compressed sparse rows: one of them, and the other once
-    somebody asks for it. `symmetric` is whether every arc is listed from both ends, equally often,
-    and `sorted_rows` whether targets in rows ascend; None if nobody has looked. `library` is that
-    of the arrays the user gave, and of labels; those here are NumPy's or CuPy's.
+    Of `arcs` and `csr` one is given; the other is made on demand. `library` is that of the user's
+    arrays, and of labels; the arrays here are NumPy's or CuPy's.
     """
 
     num_vertices: int
@@ -169,7 +167,7 @@ class Parts:
 
 
 def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Parts:
-    """Return the parts of arcs, once checked; by default vertices end with the largest there."""
+    """Return the parts of arcs, checked; by default the largest end is the last vertex."""
     with where_they_lie(src=src, dst=dst) as library:
         ends = [as_indices(src, "src"), as_indices(dst, "dst")]
         check_lengths(("src", "dst"), ends)
@@ -181,7 +179,7 @@ def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> P
 
 
 def parts_of_rows(indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None) -> Parts:
-    """Return the parts of rows, once checked; by default there is a vertex for each row."""
+    """Return the parts of rows, checked; by default there is a vertex per row."""
     with where_they_lie(indptr=indptr, indices=indices) as library:
         rows = as_rows(indptr, indices)
         count = len(rows[0]) - 1
@@ -195,7 +193,7 @@ def parts_of_rows(indptr: ArrayLike, indices: ArrayLike, num_vertices: int | Non
 
 @contextmanager
 def where_they_lie(**arrays: Any) -> Iterator[str]:
-    """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
+    """Work where arrays lie, all on a GPU or none; the value is the library of the first."""
     places = {name: _arrays.on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
@@ -239,7 +237,7 @@ def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
 
 
 def check_arcs(arcs: Ends, num_vertices: int | None) -> int:
-    """Raise unless all ends are vertices; return how many there are, by default all that occur."""
+    """Raise unless all ends are vertices; return how many, by default all that occur."""
     found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
@@ -263,7 +261,7 @@ def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
 
 
 def as_array(values: ArrayLike, name: str) -> Any:
-    """Return values as an array of NumPy, or of CuPy on the current GPU if they lie there."""
+    """Return values as an array of NumPy, or of CuPy if they lie on the current GPU."""
     if not _arrays.on_gpu(values):
         return _arrays.as_numpy(values, name)
     array = _arrays.as_cupy(values)
@@ -272,9 +270,9 @@ def as_array(values: ArrayLike, name: str) -> Any:
 
 
 def as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if it can be.
+    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if possible.
 
-    On a GPU, which is the current one, it is a copy, made before anything is checked.
+    On the current GPU it is a copy, made before anything is checked.
     """
     array = as_array(values, name)
     if array.size == 0:
@@ -307,9 +305,8 @@ def check_csr(indptr: Indices, indices: Indices) -> None:
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         fall = int(falls.argmax())
-        raise ValueError(
-            f"indptr decreases from {indptr[fall]} to {indptr[fall + 1]} at position {fall + 1}"
-        )
+        change = f"from {indptr[fall]} to {indptr[fall + 1]}"
+        raise ValueError(f"indptr decreases {change} at position {fall + 1}")
     if indptr[-1] != len(indices):
         raise ValueError(f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries")
     check_range(indices, "indices", len(indptr) - 1)
@@ -318,7 +315,7 @@ def check_csr(indptr: Indices, indices: Indices) -> None:
 def check_range(
     vertices: Indices, name: str, num_vertices: int, found: tuple[int, int] | None = None
 ) -> None:
-    """Raise unless all entries of an array are vertices; `found` are its `extremes`, if known."""
+    """Raise unless all entries are vertices; `found` are their `extremes`, if known."""
     if len(vertices) == 0:
         return
     for worst in found or extremes(vertices):
@@ -331,10 +328,8 @@ def excess(num_vertices: int, num_arcs: int) -> str | None:
     """Return what vertices take, if they are many for so many arcs."""
     if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
         return None
-    return (
-        f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about "
-        f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
-    )
+    memory = f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
+    return f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about {memory}"
 
 
 def refuse_excess(arcs: Ends, num_vertices: int) -> None:
@@ -358,14 +353,14 @@ def no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
 
 
 def check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
-    """Raise unless the arrays of a call, of these names, are of one length."""
+    """Raise unless the arrays of these names are of one length."""
     if len({len(array) for array in arrays}) > 1:
         (first, second), sizes = names, [len(array) for array in arrays]
         raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
 
 
 def check_one_each(name: str, shape: tuple[int, ...], num_arcs: int) -> None:
-    """Raise unless an array, of this shape, has an entry for each arc of a graph."""
+    """Raise unless an array of this shape has an entry per arc."""
     if shape != (num_arcs,):
         raise ValueError(
             f"{name} has shape {shape}; there must be one for each of {num_arcs} arcs, in the order"

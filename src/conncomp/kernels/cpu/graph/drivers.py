@@ -16,8 +16,8 @@ from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
 from conncomp.kernels.graph import Ends, GraphArrays, Indices, WeightBits
 
-# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
-# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
+# With fewer arcs, rows of a list that is labelled often gain nothing. Making rows of a mirrored
+# list of near vertices takes what they save in so many calls (notes-graph-cpu.md).
 ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
 
@@ -35,7 +35,7 @@ def fill_by_afforest(graph: GraphArrays, labels: Indices, consecutive: bool) -> 
 
 
 def _rows_pay(graph: GraphArrays) -> bool:
-    """Count the calls; tell whether rows cost nothing, or spare more from now on than they take."""
+    """Count the calls; tell whether rows cost nothing, or save more from now on than they take."""
     calls = _calls[graph] = _calls.get(graph, 0) + 1
     if calls == 2:
         return graph.has_sorted_sources()

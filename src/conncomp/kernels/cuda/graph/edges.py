@@ -52,8 +52,8 @@ def list_edges(gpu: Gpu, graph: GraphArrays, src: Indices, dst: Indices, edges: 
 def rows_from_both_ends(gpu: Gpu, graph: GraphArrays) -> Ends:
     """Return `indptr` and `indices` that list every arc from both ends.
 
-    Where the graph has none, they are made, which allocates and waits. A list of arcs is taken not
-    to be symmetric unless that is known.
+    Where the graph has none, they are made, which allocates and waits. A list of arcs counts as not
+    symmetric unless known to be.
     """
     if graph.symmetric if graph.csr is None else graph.is_symmetric():
         return graph.rows()
@@ -84,7 +84,7 @@ def memory_for_sources(graph: GraphArrays) -> tuple[int, DType]:
 
 
 def list_arcs(gpu: Gpu, graph: GraphArrays, sources: Indices) -> Ends:
-    """Return the sources of all arcs, in `sources` if these are rows, and the targets, in order."""
+    """Return the sources of all arcs, of rows in `sources`, and the targets, in order."""
     if graph.csr is None:
         return graph.lists
     indptr, targets = graph.csr
@@ -95,7 +95,7 @@ def list_arcs(gpu: Gpu, graph: GraphArrays, sources: Indices) -> Ends:
 
 
 class GraphCheck(NamedTuple):
-    """Whether rows are no graph, by `indptr` or an index, and whether each arc has its reverse."""
+    """Whether rows are no graph, and whether each arc has its reverse."""
 
     wrong: bool
     symmetric: bool

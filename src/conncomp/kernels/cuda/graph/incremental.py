@@ -34,8 +34,8 @@ class GrowingForest:
     """The forest, the number of its trees, and what was refused: all on the GPU.
 
     No method waits for the GPU. Calls on several streams may unite at once; the caller orders them
-    where an answer is to know of a batch. `deep` is the number of the last call that has made long
-    paths; one of several at once may be forgotten, whose paths stay long until they are walked.
+    where an answer must include a batch. `deep` is the number of the last call that made long
+    paths; of several at once one may be forgotten, whose paths stay long until they are walked.
     """
 
     def __init__(self, gpu: Gpu, vertices: int, index: np.dtype[Any]) -> None:
@@ -54,10 +54,9 @@ class GrowingForest:
             self.components += vertices - known
 
     def unite(self, gpu: Gpu, src: Any, dst: Any, workspace: Workspace) -> Any:
-        """Unite the ends of edges, unless one is no vertex: then nothing is united.
+        """Unite the ends of edges, or nothing if one is no vertex.
 
-        Return uint32 in `workspace`: a bit for each edge, the lowest first, of whether it has
-        united two trees.
+        Return uint32 in `workspace`: a bit per edge, lowest first, set if it united two trees.
         """
         edges, vertices, call = len(src), len(self.parent), next(self._calls)
         (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
@@ -75,7 +74,7 @@ class GrowingForest:
         return united
 
     def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
-        """Shorten long paths, as a call, of the edges whose bit in `united` is set."""
+        """Shorten long paths of the edges whose bit in `united` is set."""
         _, _, probe, shorten, *_ = KERNELS.load(gpu, src.dtype, self.parent.dtype)
         batch = len(src), len(self.parent), call, src, dst, self.parent, self.refusal, united
         for kernel in (probe, shorten):
