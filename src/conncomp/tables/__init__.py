@@ -2,9 +2,9 @@
 
     table, file           ->  columns            frames.py, columns.py, files/
     columns               ->  keys, numbers      ids.py and values.py, id_space.py
-    numbers of pairs      ->  table of clusters  clusters.py, clustering.py
+    numbers of pairs      ->  table of clusters  id_space.py, clustering.py
 
-`pairs.py` does it at once, `growing.py` batch by batch, `dask_frames.py` as tasks.
+`pairs.py` does it at once or batch by batch, `dask_frames.py` as tasks.
 """
 
 from conncomp.tables.files.dups import cluster_dups
