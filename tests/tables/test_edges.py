@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import conncomp
 from conncomp.tables import forests
-from conncomp.tables.files import binary_pairs
+from conncomp.tables.files import pair_file
 
 PARTS = [
     (np.array([0, 5, 5], np.int32), np.array([1, 7, 7], np.int32)),
@@ -46,7 +46,7 @@ def test_components_and_forest(tmp_path_factory, sizes, vertices, seed, dtype, m
     count = None if more is None else vertices + more
     graph = expected(parts, count)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binary_pairs, "ROWS", rows)
+        patch.setattr(pair_file, "ROWS", rows)
         found, labels = conncomp.label_edge_files(files, num_vertices=count)
         numbers, src, dst = conncomp.spanning_forest_of_files(files, num_vertices=count)
     wanted, wanted_labels = conncomp.connected_components(graph)
@@ -199,7 +199,7 @@ def test_minimum_forest(tmp_path_factory, sizes, vertices, seed, kinds, rows, fe
     graph = expected([part[:2] for part in parts], vertices)
     weights = np.concatenate([part[2] for part in parts])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binary_pairs, "ROWS", rows)
+        patch.setattr(pair_file, "ROWS", rows)
         patch.setattr(forests, "FEWEST_EDGES", fewest)
         found = conncomp.minimum_spanning_forest_of_files(files, num_vertices=vertices)
     numbers = conncomp.minimum_spanning_forest(graph, weights)

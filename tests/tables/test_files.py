@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from conncomp._memory import parse_bytes, peak_memory
 from conncomp.tables.clustering import Clustering
-from conncomp.tables.files import binary_pairs, csv_pairs
+from conncomp.tables.files import csv_pairs, pair_file
 from conncomp.tables.files import reading as files
 from conncomp.tables.files.reading import Wanted, batches, check_types, format_of, open_file
 from measured_command import in_python
@@ -149,8 +149,8 @@ def test_ids_of_several_columns_and_of_structs(tmp_path):
 
 @pytest.mark.parametrize("large", [0, 1 << 26])
 def test_a_batch_is_small_however_large_a_row_group(tmp_path, monkeypatch, large):
-    monkeypatch.setattr(binary_pairs, "ROWS", 100)
-    monkeypatch.setattr(binary_pairs, "LARGE_GROUP", large)
+    monkeypatch.setattr(pair_file, "ROWS", 100)
+    monkeypatch.setattr(pair_file, "LARGE_GROUP", large)
     rows = [(k, k + 1, 0) for k in range(1000)]
     for name in ("p.parquet", "p.arrow", "p.arrows"):
         opened = open_file(write(tmp_path / name, table(rows)), PAIRS)
@@ -164,7 +164,7 @@ def test_a_batch_is_small_however_large_a_row_group(tmp_path, monkeypatch, large
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nulls_are_counted_from_the_beginning_of_the_file(tmp_path, name, monkeypatch):
-    monkeypatch.setattr(binary_pairs, "PIECE_ROWS", 7)
+    monkeypatch.setattr(pair_file, "PIECE_ROWS", 7)
     ids = pa.array([f"a{k}" for k in range(50)])
     weights = pa.array([None if k == 31 else float(k) for k in range(50)])
     opened = open_file(
@@ -386,9 +386,9 @@ def test_a_file_that_vanishes_or_changes(tmp_path, name):
 
 
 def test_a_file_that_is_cut_while_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(binary_pairs, "ROWS", 1000)
-    monkeypatch.setattr(binary_pairs, "BUFFER", 1 << 10)
-    monkeypatch.setattr(binary_pairs, "LARGE_GROUP", 0)
+    monkeypatch.setattr(pair_file, "ROWS", 1000)
+    monkeypatch.setattr(pair_file, "BUFFER", 1 << 10)
+    monkeypatch.setattr(pair_file, "LARGE_GROUP", 0)
     monkeypatch.setattr(csv_pairs, "CSV_BLOCK", 1 << 14)
     rows = [(k * 7919 % 99991, k, 0) for k in range(99991)]
     for name in ("p.parquet", "p.arrow", "p.arrows", "p.csv", "p.dups"):

@@ -1,6 +1,6 @@
 """Graphs, and labelling them.
 
-    file, matrix, arrays, graph of another library  ->  Parts    inputs/, arguments.py
+    file, matrix, arrays, graph of another library  ->  Parts    inputs/, graph.py
     Parts, which a Graph shows                      ->  labels   labelling.py, by algorithms.py
                                                     ->  arcs     forests.py
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from conncomp._algorithms import Algorithm, Task, by_roots, paper_on_gpu, table_of
 from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cpu.graph import components
+from conncomp.kernels.cpu.graph import drivers
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
@@ -20,14 +20,13 @@ TARJAN = "Tarjan 1972; Tarjan, Zwick 2024"
 SLOTA = "Slota, Rajamanickam, Madduri 2014"
 ALABANDI = "Alabandi, Sands, Biros, Burtscher 2023"
 FLEISCHER = "Fleischer, Hendrickson, Pinar 2000"
+SOMAN = "Soman, Kothapalli, Narayanan 2010; Wang 2013"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
 
 def _on_cpu(
     name: str, fill_labels: Callable[..., int], source: str, **options: tuple[Any, ...]
 ) -> Algorithm:
-    """Return an algorithm of a driver on the CPU."""
-
     def fill(graph: Parts, task: Task, **choices: Any) -> tuple[int]:
         return (fill_labels(graph, task.labels, task.consecutive, **choices),)
 
@@ -35,35 +34,28 @@ def _on_cpu(
 
 
 _by_roots = partial(by_roots, first=0)
-_paper_on_gpu = partial(paper_on_gpu, first=0)
+_paper = partial(paper_on_gpu, first=0)
 
 # A problem is the `Parts` of a graph, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
-    _on_cpu("auto", components.fill_by_afforest, AFFOREST),
-    _on_cpu("afforest", components.fill_by_afforest, AFFOREST),
-    _on_cpu("ecl", components.fill_by_ecl, JAIGANESH, **ecl.OPTIONS),
-    _on_cpu("bfs", components.fill_by_bfs, HAWICK),
-    _on_cpu("recolouring", components.fill_by_recolouring, HAWICK),
+    _on_cpu("auto", drivers.fill_by_afforest, AFFOREST),
+    _on_cpu("afforest", drivers.fill_by_afforest, AFFOREST),
+    _on_cpu("ecl", drivers.fill_by_ecl, JAIGANESH, **ecl.OPTIONS),
+    _on_cpu("bfs", drivers.fill_by_bfs, HAWICK),
+    _on_cpu("recolouring", drivers.fill_by_recolouring, HAWICK),
     Algorithm("auto", "cuda", _by_roots(blocked_afforest.fill_roots), f"{AFFOREST}; {JAIGANESH}"),
     Algorithm("ecl", "cuda", _by_roots(ecl.fill_roots), JAIGANESH, ecl.OPTIONS),
-    _paper_on_gpu(
-        "soman",
-        soman.fill_roots,
-        "Soman, Kothapalli, Narayanan 2010; Wang 2013",
-        options=soman.OPTIONS,
-    ),
-    _paper_on_gpu("edge-propagation", hawick.fill_by_edges, HAWICK, options=hawick.OPTIONS),
-    _paper_on_gpu(
-        "vertex-propagation", hawick.fill_by_vertices, HAWICK, options=hawick.VERTEX_OPTIONS
-    ),
-    _paper_on_gpu("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
+    _paper("soman", soman.fill_roots, SOMAN, options=soman.OPTIONS),
+    _paper("edge-propagation", hawick.fill_by_edges, HAWICK, options=hawick.OPTIONS),
+    _paper("vertex-propagation", hawick.fill_by_vertices, HAWICK, options=hawick.VERTEX_OPTIONS),
+    _paper("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
-# The algorithms for strong components.
+# The algorithms for strong drivers.
 STRONG_ALGORITHMS = table_of(
-    _on_cpu("auto", components.fill_strong, f"{SLOTA}; {TARJAN}"),
-    _on_cpu("tarjan", components.fill_by_tarjan, TARJAN),
+    _on_cpu("auto", drivers.fill_strong, f"{SLOTA}; {TARJAN}"),
+    _on_cpu("tarjan", drivers.fill_by_tarjan, TARJAN),
     Algorithm("auto", "cuda", _by_roots(strong_components.fill_roots), f"{FLEISCHER}; {ALABANDI}"),
-    _paper_on_gpu("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
-    _paper_on_gpu("forward-backward", strong.fill_by_division, BARNAT),
+    _paper("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
+    _paper("forward-backward", strong.fill_by_division, BARNAT),
 )

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import _array_storage, _arrays
-from conncomp.graph.arguments import as_parts, is_graph_on_gpu
-from conncomp.graph.graph import Graph
+from conncomp.graph.graph import Graph, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import Parts, as_array, check_one_each, check_square
 from conncomp.graph.repeated import recorded_forest
-from conncomp.kernels.cpu.graph.spanning_forest import forest_arcs
+from conncomp.kernels.cpu.graph.drivers import forest_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.graph import WeightBits, WeightOrder
@@ -27,15 +26,15 @@ def spanning_forest(
 ) -> Arcs:
     """Find a spanning forest of a graph: one tree for each component.
 
-    It is the forest of the least arc numbers: those that connect what no arc before them connects.
-    So it is the same on every device, whatever the number of threads.
+    It has the arcs that connect what no arc before them connects. So it is the same on every
+    device, for any number of threads.
 
     Parameters
     ----------
     graph : Graph, matrix, or graph of another library
         As for `connected_components`, and so are errors. Directions of arcs are ignored.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and its
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory, and
         weights, to the current GPU, and the result back.
     workspace : Workspace, optional
         Memory on the GPU to use again.
@@ -43,18 +42,17 @@ def spanning_forest(
     Returns
     -------
     ndarray of int32 or int64, shape (num_vertices - n_components,)
-        The numbers of the arcs, ascending: where they are in `Graph.arcs`, the list that the graph
-        was made of. Of a sparse matrix, where its entries are stored, in lil and dia in the order
-        of rows; of a dense one, its entries in the order of rows. Entries that are no arcs, such as
-        the zeros in blocks of bsr, are not counted. int32 unless there are 2³¹ arcs. Of the library
-        of the graph's arrays.
+        The numbers of the arcs, ascending: their places in `Graph.arcs`. In a sparse matrix they
+        count the stored entries, of lil and dia by rows; in a dense one, the entries by rows.
+        Entries that are no arcs, such as the zeros in blocks of bsr, are not counted. int32 unless
+        there are 2³¹ arcs. Of the library of the graph's arrays.
 
     Notes
     -----
-    :doc:`/algorithms/forests` tells how it works. The CPU takes the memory of two numbers a vertex
-    and, on several threads, half a number a vertex and a bit an arc. A GPU, where there are many
-    arcs a vertex, waits and takes 24 bytes or more an arc. Other threads may write to the arrays of
-    `graph` meanwhile: the arcs may then be wrong, no more.
+    :doc:`/algorithms/forests` tells how it works. The CPU takes the memory of two numbers per
+    vertex and, on several threads, half a number per vertex and a bit per arc. A GPU, with many
+    arcs per vertex, waits and takes 24 bytes or more per arc. Other threads may write to the arrays
+    of `graph` meanwhile: the arcs may then be wrong, no more.
 
     Examples
     --------
@@ -78,8 +76,8 @@ def minimum_spanning_forest(
 ) -> Arcs:
     """Find the spanning forest of the least weight: a minimum spanning tree for each component.
 
-    Of arcs of equal weight the lower number is preferred, so that the forest is the same on every
-    device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an arc.
+    Of equal weights the lower number is preferred, so the forest is the same on every device, for
+    any number of threads. Unlike in SciPy, an arc of weight zero is an arc.
 
     Parameters
     ----------
@@ -88,11 +86,11 @@ def minimum_spanning_forest(
         lighter one counts.
     weights : array_like of real numbers, shape (num_arcs,), optional
         The weight of each arc, where the graph lies, in the order of `Graph.arcs`: that of the list
-        of edges, or of a matrix's stored entries. `Graph.in_arc_order` takes the order of
-        `Graph.indices`. Weights may be negative or infinite: an arc of weight infinity is the
-        heaviest, but an arc. By default the entries, if `graph` is a matrix.
+        of edges, or of a matrix's stored entries. `Graph.in_arc_order` converts from the order of
+        `Graph.indices`. Weights may be negative or infinite; an arc of weight infinity is an arc,
+        too. By default the entries, if `graph` is a matrix.
     device, workspace
-        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more an arc.
+        As for `spanning_forest`. A GPU waits now and then, and takes 32 bytes or more per arc.
 
     Returns
     -------
@@ -179,8 +177,8 @@ def _as_weights(weights: Any, graph: Parts) -> WeightBits:
 def _refuse_nan(weights: Any) -> None:
     on_device = not isinstance(weights, np.ndarray)
     xp = current_gpu().xp if on_device else np
-    step = len(weights) if on_device else _array_storage.PIECE_HERE
-    for begin in range(0, len(weights), max(step, 1)):
+    step = max(len(weights), 1) if on_device else _array_storage.PIECE_HERE
+    for begin in range(0, len(weights), step):
         missing = xp.isnan(weights[begin : begin + step])
         if missing.any():
             place = begin + int(missing.argmax())

@@ -1,7 +1,7 @@
-"""The `Graph` type: arcs as a list or as compressed sparse rows.
+"""The `Graph` type, arcs as a list or as compressed sparse rows, and what is taken as one.
 
-The caller may change arrays in main memory at any time: kernels check what they read there, and all
-else copies and checks. Kernels on a GPU do not check, so a graph there owns its arrays.
+The caller may change arrays in main memory at any time: kernels check what they read there, and
+other code copies and checks. Kernels on a GPU do not, so a graph there owns its arrays.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _array_storage, _arrays
 from conncomp._arguments import as_bool, as_sequence, check_choice, check_progress, shown
+from conncomp._containers import is_of
 from conncomp.graph.inputs import conversions, parts
 from conncomp.graph.inputs.parts import Ids, Parts
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -37,10 +38,10 @@ class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
     It is made of arcs or rows here, or by `read` or a ``from_...`` method; the other form is made
-    when it is asked for. Arrays of int32 or int64 in main memory are kept, not copied: later
-    changes in them may lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares
-    them by DLPack or ``__cuda_array_interface__``, are copied there. Labels are of the library of
-    these arrays. An undirected edge is two arcs; multiple arcs and loops are kept.
+    on demand. Arrays of int32 or int64 in main memory are kept, not copied: later changes in them
+    may lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
+    ``__cuda_array_interface__``, are copied there. Labels are of the same library. An undirected
+    edge is two arcs; multiple arcs and loops are kept.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class Graph:
         Where the arrays lie.
     arcs : tuple of two ndarray of int32 or int64, shape (num_arcs,)
         Sources and targets. Weights, couplings and numbers of arcs have this order: that of the
-        list that the graph was made of, or else of `indices`.
+        given list, or else of `indices`.
     indptr, indices : ndarray of int32 or int64
         Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
         of CuPy if the graph lies on a GPU.
@@ -65,8 +66,8 @@ class Graph:
     Raises
     ------
     TypeError, ValueError
-        If the arrays are not as `from_edges` or `from_csr` wants them, or `arcs` and `csr` are both
-        given or both missing.
+        If `from_edges` or `from_csr` refuses the arrays, or `arcs` and `csr` are both given or both
+        missing.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class Graph:
 
     @classmethod
     def _of_parts(cls, made: Parts) -> Graph:
-        """Make a graph of what is known to be right."""
+        """Make a graph without checks."""
         graph = cls.__new__(cls)
         graph._parts = made
         return graph
@@ -115,19 +116,18 @@ class Graph:
         Parameters
         ----------
         src, dst : array_like of int, shape (num_arcs,)
-            Vertex numbers. An ``edge_index`` of PyTorch Geometric, wherever it lies, is
+            Vertex numbers. For an ``edge_index`` of PyTorch Geometric, on any device, call
             ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
-            By default one more than the largest vertex that occurs, unless that is more than 64 for
-            each arc and 4,194,304 besides. ``numpy.unique(ids, return_inverse=True)`` turns other
-            ids into numbers from 0.
+            By default one more than the largest vertex, unless that is more than 64 per arc and
+            4,194,304 besides. ``numpy.unique(ids, return_inverse=True)`` turns other ids into
+            numbers from 0.
 
         Raises
         ------
         TypeError, ValueError
             If the arrays are not of integers or differ in length, a vertex is negative or not below
-            `num_vertices`, or so many vertices have no arc that they must be meant by
-            `num_vertices`.
+            `num_vertices`, or too many vertices have no arc and `num_vertices` is missing.
 
         Examples
         --------
@@ -165,10 +165,9 @@ class Graph:
         ----------
         matrix : sparse matrix or array, shape (num_vertices, num_vertices)
             Of SciPy, CuPy or PyData's sparse; TypeError is raised for others. Row numbers are
-            sources, column numbers targets. As in `scipy.sparse.csgraph`, an explicitly stored zero
-            is an arc too, except in the layouts bsr and dia, whose blocks and diagonals are padded
-            with zeros. ValueError is raised if it is not square, or its fill value is not 0, NaN or
-            infinite.
+            sources, column numbers targets. As in `scipy.sparse.csgraph`, a stored zero is an arc
+            too, except in the layouts bsr and dia, which pad with zeros. ValueError is raised if it
+            is not square, or its fill value is not 0, NaN or infinite.
 
         Examples
         --------
@@ -209,9 +208,9 @@ class Graph:
         Parameters
         ----------
         graph : igraph.Graph
-            An undirected edge becomes two arcs, a loop one: all edges in their order, then those
-            that are no loops the other way. TypeError is raised for others. Edges of igraph 0.10
-            and 1.0 are copied from the memory of its C library, those of other versions from
+            An undirected edge becomes two arcs, a loop one: all edges in their order, then all but
+            loops the other way. TypeError is raised for others. Edges of igraph 0.10 and 1.0 are
+            copied from the memory of its C library, those of other versions from
             ``graph.get_edgelist()``, which takes longer than the components.
 
         Examples
@@ -229,9 +228,9 @@ class Graph:
         Parameters
         ----------
         graph : rustworkx.PyGraph or PyDiGraph
-            An undirected edge becomes two arcs, a loop one, as of `from_igraph`. The indices that
-            removed nodes had are left out, so that vertex k is node ``graph.node_indices()[k]``.
-            TypeError is raised for others.
+            An undirected edge becomes two arcs, a loop one, as of `from_igraph`. Indices of removed
+            nodes are skipped: vertex k is node ``graph.node_indices()[k]``. TypeError is raised for
+            others.
 
         Examples
         --------
@@ -271,39 +270,37 @@ class Graph:
         path : str or path-like
             The file; a pipe such as ``/dev/stdin``, too.
         compact_ids : bool, optional
-            Whether to drop the vertices that have no arcs, renumber the others, and return their
-            ids.
+            Whether to drop vertices without arcs, renumber the others, and return their ids.
         integers : bool, optional
             Whether the ids in an edge list or a CSV file are integers, so that 007, +7, 1.0 or a
             blank beside a number is an error. By default the ids that `compact_ids` returns are
             text as in the file: 02139 and 2139 differ.
         header : bool, optional
             Whether the first row of a CSV file names the columns. By default the rows tell: a first
-            row that looks like those below it is data. A guess is a warning.
+            row like those below it is data. A guess warns.
         format : str, optional
             "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz", which
-            :doc:`/graphs` describes. By default the name or else the content tells; METIS, and CSV
-            with a header, only the name.
+            :doc:`/graphs` describes. By default the name, or else the content, tells; METIS, and
+            CSV with a header, only the name.
         progress : callable, optional
-            Called now and then with the bytes of the file that have been read, and those of all.
+            Called now and then with the number of bytes read, and that of the file.
 
         Returns
         -------
         graph : Graph
-            With arcs as they are written, and without weights.
+            With arcs as written, without weights.
         ids : ndarray of str, or of int64 with `integers` and in formats that number the vertices
-            The name of each vertex in the file; only with `compact_ids`. Names have the order in
-            which they first appear, and numbers the ascending one. Edge lists, CSV and GraphML have
-            names, the others numbers from 0.
+            The name of each vertex in the file; only with `compact_ids`. Names are in the order of
+            appearance, numbers ascend. Edge lists, CSV and GraphML have names, the others numbers
+            from 0.
 
         Raises
         ------
         ValueError
-            If the content is not as its format wants it, is cut short or contradicts its header; it
-            names the file and the line. Also where a small file could ask for hours or all memory:
-            if only a number tells of more vertices than 64 for each arc and 4,194,304 besides
-            (`compact_ids` keeps those with arcs), or a packed file holds more than 1032 times its
-            size and 64 MiB besides.
+            If the content does not fit its format, is cut short or contradicts its header; it names
+            the file and the line. Also where a small file could take hours or all memory: if it
+            claims more vertices than 64 per arc and 4,194,304 besides (`compact_ids` keeps those
+            with arcs), or a packed file holds more than 1032 times its size and 64 MiB besides.
         OSError
             If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`, ...
 
@@ -329,10 +326,7 @@ class Graph:
         graph, names = read_graph(path, asked, format, progress, remedy="compact_ids=True")
         for note in asked.notes:
             warnings.warn(note, stacklevel=2)
-        if not asked.compact:
-            return graph
-        assert names is not None
-        return graph, names
+        return graph if names is None or not asked.compact else (graph, names)
 
     def to(self, device: Literal["cpu", "cuda"]) -> Graph:
         """Return the graph on a device: itself if it lies there, else a copy.
@@ -340,8 +334,8 @@ class Graph:
         Parameters
         ----------
         device : {"cpu", "cuda"}
-            "cuda" is the current CUDA device; a graph that lies on one stays where it is.
-            ImportError or RuntimeError is raised if CuPy is not installed, or there is no GPU.
+            "cuda" is the current CUDA device; a graph on a GPU stays where it is. ImportError or
+            RuntimeError is raised if CuPy is not installed, or there is no GPU.
 
         Examples
         --------
@@ -390,9 +384,9 @@ class Graph:
 
     @property
     def arcs(self) -> tuple[Indices, Indices]:
-        """The sources and the targets, in the order of what the graph was made of."""
-        src, dst = map(self._given_away, self._parts.ends())
-        return src, dst
+        """The sources and the targets, in the order in which they were given."""
+        src, dst = self._parts.ends()
+        return self._given_away(src), self._given_away(dst)
 
     def in_arc_order(self, values: ArrayLike) -> Indices:
         """Return values that are in the order of `indices` in the order of `arcs`.
@@ -400,14 +394,13 @@ class Graph:
         Parameters
         ----------
         values : array_like, shape (num_arcs,)
-            A weight or a coupling for each entry of `indices`; ValueError is raised for fewer or
-            more.
+            A weight or a coupling for each entry of `indices`, or ValueError is raised.
 
         Returns
         -------
         ndarray, shape (num_arcs,)
-            The same for each of `arcs`, as `minimum_spanning_forest` and models take them: a copy
-            where `values` lie.
+            A copy, where `values` lie, in the order of `arcs`, as `minimum_spanning_forest` and
+            models take it.
 
         Examples
         --------
@@ -430,8 +423,8 @@ class Graph:
     def is_symmetric(self) -> bool:
         """Tell whether every arc is matched by one in the opposite direction.
 
-        Multiplicities do not matter, except on a GPU, where it is False if they differ. Found once,
-        then remembered; when the graph is made of compressed sparse rows on a GPU, at once.
+        Multiplicities do not matter, except on a GPU, where it is False if they differ. The answer
+        is found once; for compressed sparse rows on a GPU, when the graph is made.
 
         Examples
         --------
@@ -452,7 +445,7 @@ def read_graph(
 
 
 def count_without_arcs(graph: Graph) -> int:
-    """Count the vertices without arcs, each of which is a component of its own."""
+    """Count the vertices without arcs."""
     has_arcs = np.zeros(graph.num_vertices, np.bool_)
     for ends in graph._parts.ends():
         has_arcs[ends] = True
@@ -465,3 +458,59 @@ def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     except (TypeError, ValueError):
         raise TypeError(f"{name}={shown(pair)} must be a tuple of two arrays") from None
     return first, second
+
+
+def is_graph_on_gpu(graph: Any) -> bool:
+    """Whether a graph of any kind lies on a GPU."""
+    if isinstance(graph, Graph):
+        return graph._parts.device == "cuda"
+    return is_of(graph, "cupyx.scipy.sparse") or _arrays.on_gpu(graph)
+
+
+def as_parts(graph: Any) -> Parts:
+    """Return the parts of `graph`, of any kind that `connected_components` takes."""
+    if isinstance(graph, Graph):
+        return graph._parts
+    if conversions.is_sparse(graph):
+        if graph.dtype.kind not in "biuf":
+            raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
+        parts.check_square(graph.shape, "csgraph")
+        return Graph.from_scipy(graph)._parts
+    if library := conversions.package_of(graph):
+        return conversions.parts_of(graph, library)
+    if is_of(graph, "dask.dataframe"):
+        raise TypeError(
+            "csgraph is a DataFrame of Dask; graphs whose edges are in one are for conncomp."
+            "label_edge_files, spanning_forest_of_files and minimum_spanning_forest_of_files"
+        )
+    if not _arrays.on_gpu(graph):
+        matrix, hidden = _arrays.as_numpy_and_mask(graph, "csgraph")
+        return _parts_of_entries(graph, matrix, hidden, np)
+    matrix = _arrays.as_cupy(graph)
+    with _arrays.caller_stream(_arrays.library_of(graph), matrix.device.id):
+        return _parts_of_entries(graph, matrix, None, current_gpu().xp)
+
+
+def _parts_of_entries(graph: Any, matrix: Any, hidden: Any, xp: Any) -> Parts:
+    """Return the parts of a dense matrix; `xp` is the library of its values in `matrix`."""
+    kinds = "a Graph, a graph of NetworkX, igraph or rustworkx, or a matrix of real numbers"
+    _arrays.check_kind(matrix, "biuf", graph, "csgraph", kinds)
+    parts.check_square(matrix.shape, "csgraph")
+    if isinstance(graph, np.ma.MaskedArray):
+        present = ~np.ma.getmaskarray(graph)
+    else:
+        present = (matrix != 0) & xp.isfinite(matrix)
+        present &= hidden is None or ~hidden
+    src, dst = xp.nonzero(present)
+    made = parts.parts_of_arcs(src, dst, len(matrix))
+    made.library = _arrays.library_of(graph)
+    return made
+
+
+def arrays_of(graph: Any) -> list[NDArray[Any]]:
+    """Return the NumPy arrays of a matrix, which `out` must not overlap."""
+    if isinstance(graph, Graph):
+        return []
+    names = ("data", "indices", "indptr", "row", "col", "offsets")
+    arrays = (graph, *(getattr(graph, name, None) for name in names))
+    return [array for array in arrays if isinstance(array, np.ndarray)]

@@ -1,4 +1,4 @@
-"""The components of a graph that grows, on a device: what `IncrementalComponents` keeps."""
+"""What `IncrementalComponents` keeps on a device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HERE = nullcontext(np)
 
 
 class GrowingComponents:
-    """A forest on a device, `parent`, and `components`, the number of its trees: int64, (1,)."""
+    """A forest, `parent`, and `components`, the number of its trees: int64, (1,)."""
 
     device: Literal["cpu", "cuda"]
     parent: Any
@@ -77,21 +77,20 @@ class GrowingComponents:
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         """Return an array of one vertex, which the caller names."""
-        number, vertices = as_integer(name, vertex), len(self.parent)
-        if not 0 <= number < vertices:
-            numbered = f"vertices are numbered from 0 to {vertices - 1}"
-            raise ValueError(f"{name}={shown(vertex)}; {numbered}")
+        number, last = as_integer(name, vertex), len(self.parent) - 1
+        if not 0 <= number <= last:
+            raise ValueError(f"{name}={shown(vertex)}; vertices are numbered from 0 to {last}")
         return np.array([number])
 
     def stream(self, library: str) -> AbstractContextManager[Any]:
-        """Work on the stream that is current in a library; the value is NumPy or CuPy."""
+        """Work on a library's current stream; the value is NumPy or CuPy."""
         return _HERE
 
     def raise_refusal(self, wait: bool = True) -> None:
-        """Raise the error of the first call that was refused, if we are to wait for it."""
+        """Raise the error of the first call that was refused, if `wait`."""
 
     def _take(self, arrays: dict[str, Any]) -> list[Any]:
-        """Return arrays of vertices, by the names of arguments, as kernels take them."""
+        """Return vertices, given by the names of arguments, as kernels take them."""
         vertices = [self.take_one(array, name) for name, array in arrays.items()]
         parts.check_lengths(arrays, vertices)
         if self.device == "cpu":  # on a GPU kernels check vertices
@@ -132,8 +131,6 @@ class _InMemory(GrowingComponents):
 
 
 class _OnGpu(GrowingComponents):
-    """A GPU, whose kernels check vertices, too."""
-
     device: Literal["cuda"] = "cuda"
 
     def __init__(self, vertices: int, index: DType) -> None:
@@ -169,16 +166,12 @@ class _OnGpu(GrowingComponents):
 
     def take_one(self, given: Any, name: str) -> Any:
         if not _arrays.on_gpu(given):
-            raise TypeError(
-                f"{name} lies in main memory, but the components on a GPU; move it there, for "
-                "example by cupy.asarray"
-            )
+            remedy = "move it there, for example by cupy.asarray"
+            raise TypeError(f"{name} lies in main memory, but the components on a GPU; {remedy}")
         array, gpu = _arrays.as_cupy(given), self.parent.device.id
         if array.device.id != gpu:
-            raise ValueError(
-                f"{name} lies on GPU {array.device.id}, but the components on GPU {gpu}; copy it "
-                "there"
-            )
+            where = f"{name} lies on GPU {array.device.id}"
+            raise ValueError(f"{where}, but the components on GPU {gpu}; copy it there")
         if array.ndim != 1:
             raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
         if array.size:
@@ -199,5 +192,5 @@ class _OnGpu(GrowingComponents):
 
 
 def start_growing(device: str, vertices: int, index: DType) -> GrowingComponents:
-    """Return vertices, numbers of this type, none of which is connected to another yet."""
+    """Return unconnected vertices, whose numbers are of the type `index`."""
     return _InMemory(vertices, index) if device == "cpu" else _OnGpu(vertices, index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -19,16 +20,16 @@ _INTEGERS = int, np.integer
 class IncrementalComponents:
     """The connected components of a graph that grows: edges are added, and none is taken away.
 
-    Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component. A batch of edges takes
-    the time of its edges, however many vertices there are.
+    Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component. The time of a batch
+    depends on its edges only, not on the number of vertices.
 
     Parameters
     ----------
     num_vertices : int
     device : {None, "cpu", "cuda"}, optional
         Where the components are kept: in main memory by default, or on the current CUDA device.
-        Arrays are given, and returned, there: NumPy's, or of CuPy or any library that shares them
-        by DLPack or ``__cuda_array_interface__``.
+        Arrays are taken and returned there: of NumPy, or of CuPy or any library that shares them by
+        DLPack or ``__cuda_array_interface__``.
     dtype : {None, int32, int64}, optional
         Of the vertices that are kept; by default int32 if they fit.
 
@@ -38,7 +39,7 @@ class IncrementalComponents:
     device : {"cpu", "cuda"}
     dtype : dtype
     count : int
-        The number of components. On a GPU to ask for it is to wait.
+        The number of components; on a GPU it waits.
 
     Raises
     ------
@@ -49,9 +50,9 @@ class IncrementalComponents:
 
     Notes
     -----
-    `connected_components` takes all edges at once, which is quicker. Here trees of a union-find
-    grow by a batch at a time (:doc:`/algorithms/forests`). They take 4 bytes a vertex, or 8 with
-    int64; on a GPU a batch takes a bit an edge besides. On the CPU large batches use all threads
+    `connected_components` takes all edges at once, which is quicker. Here the trees of a union-find
+    grow batch by batch (:doc:`/algorithms/forests`). They take 4 bytes per vertex, or 8 with int64;
+    on a GPU a batch takes a bit per edge besides. On the CPU large batches use all threads
     (`set_num_threads`).
 
     On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and calls with
@@ -63,8 +64,8 @@ class IncrementalComponents:
 
     Several threads may call at once; an answer has all edges of the calls that ended before, and
     some of those under way. Other threads may write to the arrays meanwhile: then answers may be
-    wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some edges of its
-    batch may then be in. Copies and pickles keep the components, not the trees, and on a GPU go
+    wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call, perhaps with some
+    edges of its batch. Copies and pickles keep the components, not the trees, and on a GPU go
     through main memory.
 
     Examples
@@ -86,10 +87,9 @@ class IncrementalComponents:
     def __init__(
         self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
-        vertices = parts.check_num_vertices(num_vertices)
+        self._num_vertices = vertices = parts.check_num_vertices(num_vertices)
         index = _index_type(dtype, vertices)
         where = _arrays.choose_device(device, False, "num_vertices")
-        self._num_vertices = vertices
         self._kept = start_growing(where, vertices, index)
 
     def __repr__(self) -> str:
@@ -124,8 +124,8 @@ class IncrementalComponents:
     def check(self) -> None:
         """Wait for the GPU, and raise the error of a call that was given what is no vertex.
 
-        Of several it is the ValueError of the first, and it is raised once. The edges of its batch
-        were left out, and what it returned otherwise is False or -1 at that place.
+        It is the ValueError of the first such call, raised once. The edges of its batch were left
+        out; an answer is False or -1 at that place.
 
         Examples
         --------
@@ -143,8 +143,7 @@ class IncrementalComponents:
         Parameters
         ----------
         src, dst : array_like of int, shape (num_edges,)
-            Vertices, where the components are kept. Loops and edges that are there already change
-            nothing.
+            Vertices, where the components are kept. Loops and known edges change nothing.
         wait : bool, optional
             On a GPU, whether to wait until the edges are in, so that errors are raised at once.
 
@@ -195,8 +194,7 @@ class IncrementalComponents:
         vertices : array_like of int, shape (n,), or int
             In an array where the components are kept. For an integer the call waits.
         wait : bool, optional
-            On a GPU, whether to wait for the answer, so that errors, those of `add_edges`, are
-            raised at once.
+            On a GPU, whether to wait, so that errors, those of `add_edges`, are raised at once.
 
         Examples
         --------
@@ -222,7 +220,7 @@ class IncrementalComponents:
     ) -> NDArray[Any]:
         """Return the label of every vertex's component, as `connected_components` does.
 
-        It costs a pass over the vertices, which shortens the way of later calls.
+        It takes a pass over the vertices, which shortens paths for later calls.
 
         Parameters
         ----------
@@ -232,14 +230,13 @@ class IncrementalComponents:
         dtype : dtype or "smallest", optional
             Of the labels, as of `connected_components`; by default that of the components.
         out : ndarray, optional
-            A C-contiguous array of integers, of shape (num_vertices,), to write the labels to,
-            where the components are kept.
+            A C-contiguous array of integers, of shape (num_vertices,), for the labels, where the
+            components are kept.
 
         Returns
         -------
         ndarray of `dtype`, shape (num_vertices,)
-            `out` if that was given; otherwise, on a GPU, of the library of the edges that were
-            added last.
+            `out` if given; otherwise, on a GPU, of the library of the edges added last.
 
         Raises
         ------
@@ -267,14 +264,11 @@ def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
 
 
 def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> IncrementalComponents:
-    """Return the components of which these are the roots, as they are read from a pickle."""
+    """Return the components of which a pickle has the roots."""
     components = IncrementalComponents(len(roots), device=device, dtype=dtype)
     vertices = np.arange(len(roots), dtype=roots.dtype)
     if device == "cuda":
-        xp = current_gpu().xp
-        vertices, roots = (
-            _array_storage.move_to_gpu(xp, vertices),
-            _array_storage.move_to_gpu(xp, roots),
-        )
+        move = partial(_array_storage.move_to_gpu, current_gpu().xp)
+        vertices, roots = move(vertices), move(roots)
     components.add_edges(vertices, roots, wait=True)
     return components

@@ -13,11 +13,10 @@ from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._cuda_arrays import Kind
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
-from conncomp.graph.arguments import arrays_of, as_parts, is_graph_on_gpu
-from conncomp.graph.graph import Graph
+from conncomp.graph.graph import Graph, arrays_of, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs.parts import Parts
 from conncomp.graph.repeated import call_again, fill_and_record
-from conncomp.kernels.cpu.graph import components
+from conncomp.kernels.cpu.graph import drivers
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
@@ -78,40 +77,40 @@ def connected_components(
     """Find the connected components of a graph.
 
     The first four arguments and the result are those of
-    `scipy.sparse.csgraph.connected_components`; only the order of strong components is another, as
-    SciPy's changes with its version.
+    `scipy.sparse.csgraph.connected_components`, but for the order of strong components, which in
+    SciPy changes with its version.
 
     Parameters
     ----------
     csgraph : Graph, matrix, or graph of another library
         A sparse matrix or array of SciPy, CuPy or PyData's sparse: stored entries are arcs, zeros
         too, but for the padding of bsr and dia. A dense matrix: entries other than 0, NaN and
-        infinity are arcs, and in a masked one all that are not masked. It need not be symmetric. A
+        infinity are arcs, in a masked one all that are not masked. It need not be symmetric. A
         graph of NetworkX, igraph or rustworkx: nodes are numbered in their order. The keyword
         ``graph`` works, too.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional
-        Of a directed graph: whether the vertices of a component are connected if directions of arcs
-        are ignored, or reach each other along them.
+        Of a directed graph: whether the vertices of a component are connected if directions are
+        ignored, or reach each other along arcs.
     return_labels : bool, optional
         Whether to return the labels too.
     numbering : {"consecutive", "roots", "topological"}, optional
         "consecutive": labels 0, 1, ... in the order of the components' smallest vertices. "roots":
         the smallest vertex of the component. "topological", for strong components: labels 0, 1, ...
-        so that arcs never lead to larger labels, in the order of the longest path that leads away
-        from a component, in arcs between components, and then of the smallest vertex.
+        so that arcs never lead to larger labels, ordered by the longest path from a component, in
+        arcs between components, and then by the smallest vertex.
     algorithm : str, optional
         All give the same labels. On the CPU "auto", "afforest", "ecl", "bfs" or "recolouring", and
         for strong components "auto" or "tarjan"; on a GPU "auto" or others.
-        :doc:`/algorithms/graph_options` has them all, with their options and memory.
+        :doc:`/algorithms/graph_options` lists them, with options and memory.
     dtype : dtype or "smallest", optional
         Of the labels: integers of 8 to 64 bits if the labels fit, by default int32 where every
-        vertex number fits; "smallest" is the narrowest unsigned one that they fit into. Types other
-        than int32 and int64 cost a copy.
+        vertex number fits; "smallest" is the narrowest unsigned type that fits. Types other than
+        int32 and int64 cost a copy.
     out : ndarray, optional
-        A C-contiguous array of integers, of shape (num_vertices,), to write the labels to, where
-        the graph is. On the CPU it needs as much memory again as the labels.
+        A C-contiguous array of integers, of shape (num_vertices,), for the labels, where the graph
+        lies. On the CPU it needs as much memory again as the labels.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
         current GPU, and the labels back.
@@ -123,10 +122,10 @@ def connected_components(
     Returns
     -------
     n_components : int
-        For a graph on a GPU and ``numbering="roots"`` a GPU array without axes, so that the call
-        does not wait; it lies in `workspace`, until that is used again.
+        For a graph on a GPU and ``numbering="roots"`` a GPU array without axes, as the call does
+        not wait; it lies in `workspace`, until that is used again.
     labels : ndarray of int32 or int64, or of `dtype`, shape (num_vertices,)
-        Only if `return_labels`; `out` if that was given. Of the library of the graph's arrays.
+        Only if `return_labels`; `out` if given. Of the library of the graph's arrays.
 
     Raises
     ------
@@ -135,8 +134,8 @@ def connected_components(
         vertices that it does not have; if another argument does not fit, the algorithm has no such
         option, or `dtype` or `out` is too small for the labels.
     ImportError, RuntimeError
-        If the GPU is to be used, and CuPy is not installed or there is none. RuntimeError where
-        "soman" with ``jump="end"`` and a ``hook=`` of its papers comes to no end.
+        If a GPU is asked for, and CuPy is not installed or there is none. RuntimeError where
+        "soman" with ``jump="end"`` and a ``hook=`` of its papers does not end.
     MemoryError
         If there is too little memory, on the GPU too; the next call works.
 
@@ -147,10 +146,10 @@ def connected_components(
 
     Notes
     -----
-    Calls on a GPU run on the stream that is current in the library of the graph's arrays. With
-    ``numbering="roots"``, `out` and a `workspace` that was used for as large a graph before, "auto"
-    and "ecl" neither allocate nor wait, and can be captured in a CUDA graph. The other algorithms
-    wait for the GPU now and then.
+    Calls on a GPU run on the current stream of the library of the graph's arrays. With
+    ``numbering="roots"``, `out` and a `workspace` that was used for as large a graph, "auto" and
+    "ecl" neither allocate nor wait, and can be captured in a CUDA graph. Other algorithms wait for
+    the GPU now and then.
 
     Other threads may write to the arrays of `csgraph` and to `out` meanwhile: the labels may then
     be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends the call and leaves `out`
@@ -201,7 +200,7 @@ def connected_components(
         _array_storage.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
-        count = components.fill_topologically(graph, output.labels)
+        count = drivers.fill_topologically(graph, output.labels)
     else:
         task = Task(None, output.labels, None, numbering == "consecutive")
         (count,) = chosen.fill(graph, task, **choices)
@@ -214,10 +213,8 @@ def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
     if isinstance(directed, str):  # as connected_components(graph, "strong")
-        raise TypeError(
-            f"directed={shown(directed)} must be True or False; name the kind of components by "
-            "connection="
-        )
+        given = f"directed={shown(directed)} must be True or False"
+        raise TypeError(f"{given}; name the kind of components by connection=")
     strong = as_bool("directed", directed) and connection.lower() == "strong"
     check_choice("numbering", numbering, ("consecutive", "roots", "topological"))
     if numbering == "topological" and not strong:
@@ -239,11 +236,11 @@ def _label_on_gpu(
     out: Any = None,
     kind: Kind = None,
 ) -> tuple[Any, Any]:
-    """Return the number of components and the labels; record the launches unless `kind` is None."""
+    """Return the number and the labels; record the launches unless `kind` is None."""
     with graph.stream():
         gpu, consecutive = current_gpu(), numbering != "roots"
-        # An algorithm that goes on until nothing changes might never end while the caller changes
-        # `out`; other algorithms check what they read back from it.
+        # An algorithm that runs until nothing changes might never end while the caller changes
+        # `out`; others check what they read back from it.
         private = algorithm.waits(options) or numbering == "topological"
         largest = max(graph.num_vertices - 1, 0)
         output = _label_output.Output(
@@ -267,10 +264,9 @@ def _label_on_gpu(
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
     """Renumber components so that arcs never lead to larger numbers, in main memory."""
     numbers = np.empty(count, labels.dtype)
-    indptr, indices = map(
-        _array_storage.move_from_gpu, strong_components.condense(xp, graph, labels, count)
-    )
-    components.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
+    rows = strong_components.condense(xp, graph, labels, count)
+    indptr, indices = map(_array_storage.move_from_gpu, rows)
+    drivers.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
     labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 
@@ -280,12 +276,11 @@ class Condensation(NamedTuple):
     Attributes
     ----------
     graph : Graph
-        A vertex for each component, and its distinct arcs without loops, rows sorted. It has no
-        cycles.
+        A vertex for each component, and the distinct arcs without loops, rows sorted; no cycles.
     labels : ndarray of int32 or int64, shape (num_vertices,)
         The vertex of `graph` that each vertex belongs to.
     num_components : int
-        The number of components.
+        The number of drivers.
     """
 
     graph: Graph
@@ -305,7 +300,7 @@ def condensation(
     Parameters
     ----------
     csgraph : Graph, matrix, or graph of another library
-        As for `connected_components`, and so are errors. The keyword ``graph`` works, too.
+        As for `connected_components`, like errors. The keyword ``graph`` works, too.
     numbering : {"consecutive", "topological"}, optional
         "consecutive": components are numbered in the order of their smallest vertices.
         "topological": so that arcs lead to smaller numbers, as `connected_components` does it.
@@ -315,7 +310,7 @@ def condensation(
     Returns
     -------
     Condensation
-        Arrays lie where those of `csgraph` do, the labels as an array of the same library.
+        Arrays lie where those of `csgraph` do; labels are of the same library.
 
     Examples
     --------
@@ -331,7 +326,7 @@ def condensation(
         Graph._of_parts(graph), connection="strong", numbering=numbering, algorithm=algorithm
     )
     if graph.device == "cpu":
-        rows = components.condense(graph, _arrays.as_numpy(labels, "labels"), count)
+        rows = drivers.condense(graph, _arrays.as_numpy(labels, "labels"), count)
     else:
         with graph.stream():
             xp, placed = current_gpu().xp, _arrays.as_cupy(labels)

@@ -11,15 +11,14 @@ Ends = tuple[Indices, Indices]
 class GraphArrays(Protocol):
     """The arrays of a graph, all in main memory or on one GPU, and facts about them.
 
-    `symmetric` is whether every arc is listed from both ends, equally often, and `sorted_rows`
-    whether targets in rows ascend; None if nobody has looked.
+    `symmetric` and `sorted_rows` are None if nobody has looked.
     """
 
     num_vertices: int
     arcs: Ends | None  # sources and targets
-    csr: Ends | None  # `indptr` and `indices`; None until they are made
-    symmetric: bool | None
-    sorted_rows: bool | None
+    csr: Ends | None  # rows, `indptr` and `indices`; None until they are made
+    symmetric: bool | None  # whether every arc is listed from both ends, equally often
+    sorted_rows: bool | None  # whether targets in rows ascend
 
     @property
     def lists(self) -> Ends:

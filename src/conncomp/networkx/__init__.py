@@ -2,10 +2,9 @@
 
 With conncomp installed, ``nx.connected_components(G, backend="conncomp")`` calls it, and with the
 environment variable ``NETWORKX_BACKEND_PRIORITY=conncomp`` NetworkX does so by itself wherever
-`can_run` and `should_run` say so. NetworkX keeps the converted graph, and with it what was found,
-until a method of `G` changes it. NetworkX has looked already whether the graph is directed, where
-that matters. Components are found when a function is called, and their sets made one at a time when
-they are asked for.
+`can_run` and `should_run` say so. NetworkX keeps the converted graph, with what was found, until a
+method of `G` changes it. It checks whether the graph is directed, where that matters. Components
+are found when a function is called, and their sets made one by one on demand.
 
 Examples
 --------
@@ -37,7 +36,7 @@ except ModuleNotFoundError as error:
     raise ImportError(hint("networkx", "this backend")) from error
 
 from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cpu.graph.components import condense
+from conncomp.kernels.cpu.graph.drivers import condense
 from conncomp.networkx.conversion import Components, ConvertedGraph, in_blocks, paused_collector
 from conncomp.networkx.conversion import can_run as can_run
 from conncomp.networkx.conversion import convert_from_nx as convert_from_nx

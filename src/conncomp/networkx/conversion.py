@@ -1,4 +1,4 @@
-"""Graphs of NetworkX as its backend has them, what was found of them, and which calls it takes."""
+"""Graphs of NetworkX as its backend has them, their components, and which calls it takes."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ LARGEST_BLOCK = 1 << 12
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause the garbage collector, which would take ten times as long as to make the objects."""
-    if not gc.isenabled():
-        yield
-        return
+    """Pause the garbage collector, which would take ten times as long as the objects."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()
 
 
 def in_blocks(items: Iterator[Item]) -> Iterator[Item]:
-    """Generate items that are made some at a time: one at first, as more may not be asked for."""
+    """Generate items made in blocks: of one at first, as the caller may want no more."""
     size = 1
     while True:
         with paused_collector():
@@ -59,8 +58,8 @@ class Components(NamedTuple):
 class ConvertedGraph:
     """A graph of NetworkX as it was when it was converted: vertex i is node i of `nodes`.
 
-    It reads the graph's dictionaries when a result is first asked for; NetworkX forgets it when the
-    graph is changed. `rows` has the neighbours of each, along arcs in a directed graph.
+    It reads the graph's dictionaries on demand; NetworkX forgets it when the graph is changed.
+    `rows` has the neighbours of each node, along arcs in a directed graph.
     """
 
     __networkx_backend__ = "conncomp"
@@ -70,20 +69,18 @@ class ConvertedGraph:
 
     def __init__(self, graph: Any) -> None:
         self.nodes, self.rows = dictionaries_of_networkx(graph)
-        self._directed = graph.is_directed()
+        self._directed, self._multigraph = bool(graph.is_directed()), bool(graph.is_multigraph())
         self._opposite = dictionaries_of_networkx(graph, True)[1] if self._directed else self.rows
-        self._multigraph = graph.is_multigraph()
         self.graph_class = graph.__class__
-        self.attributes = graph.graph
-        self.node_attributes = graph._node
+        self.attributes, self.node_attributes = graph.graph, graph._node
 
     def is_directed(self) -> bool:
         """Whether edges have directions."""
-        return bool(self._directed)
+        return self._directed
 
     def is_multigraph(self) -> bool:
         """Whether there may be more than one edge between two nodes."""
-        return bool(self._multigraph)
+        return self._multigraph
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -107,10 +104,8 @@ class ConvertedGraph:
     @cached_property
     def num_edges(self) -> int:
         """The number of edges, loops among them."""
-        if self._multigraph:
-            ends = sum(map(len, chain.from_iterable(map(dict.values, self.rows))))
-        else:
-            ends = sum(map(len, self.rows))
+        many = chain.from_iterable(map(dict.values, self.rows)) if self._multigraph else self.rows
+        ends = sum(map(len, many))
         if self._directed:
             return ends
         loops = (row[node] for node, row in zip(self.nodes, self.rows, strict=True) if node in row)
@@ -162,7 +157,7 @@ class Members:
 
 
 def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) -> ConvertedGraph:
-    """Return a graph of NetworkX as the backend's functions take it, with all attributes."""
+    """Return a graph of NetworkX for the backend's functions, with all attributes."""
     if hasattr(graph, "_graph"):
         # Of a view, NetworkX would not forget what was found when the graph below is changed.
         graph.__networkx_cache__ = None

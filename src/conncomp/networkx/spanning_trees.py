@@ -1,8 +1,8 @@
 """NetworkX's functions for spanning trees, of converted graphs.
 
-Of two edges of equal weight Kruskal's algorithm takes the one that NetworkX lists first. Edges are
-numbered in that order here, so the least forest by weight and number is the same, and so is the
-order of its edges.
+Of edges of equal weight Kruskal's algorithm takes the one that NetworkX lists first. Edges are
+numbered in that order here, so the least forest by weight and number is the same, in the same
+order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def list_edges(graph: ConvertedGraph) -> Edges:
 
 
 def weights_of(edges: Edges, weight: Any) -> NDArray[Any]:
-    """Return weights, 1 by default, as integers or floats; what is not exact is not implemented."""
+    """Return weights, 1 by default, as integers or floats; raise if they are not exact."""
     weights = [data.get(weight, 1) for data in edges.data]
     kinds = set(map(type, weights))
     if not all(issubclass(kind, int | float | np.integer | np.floating) for kind in kinds):

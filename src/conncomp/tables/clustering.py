@@ -1,4 +1,4 @@
-"""`Clustering`: what `cluster_pairs`, `ClusterPairs` and the command ``cluster`` do."""
+"""`Clustering`, what `cluster_pairs`, `ClusterPairs` and the command ``cluster`` use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from conncomp._arguments import INT32_MAX, as_integer, as_number, as_sequence, c
 from conncomp._array_storage import on_host
 from conncomp._arrays import caller_stream, choose_device
 from conncomp._core import native
-from conncomp.tables.clusters import ClustersInMemory
 from conncomp.tables.columns import (
     Column,
     as_columns,
@@ -27,7 +26,7 @@ from conncomp.tables.columns import (
 )
 from conncomp.tables.forests import GrowingLeastForest
 from conncomp.tables.frames import as_table, by_part, library_of_side
-from conncomp.tables.id_space import IdSpace, common_family, taken
+from conncomp.tables.id_space import ClustersInMemory, IdSpace, common_family, taken
 from conncomp.tables.ids import Family
 
 Sides = Sequence[list[Column]]
@@ -36,8 +35,8 @@ Sides = Sequence[list[Column]]
 class Clustering:
     """Clusters of ids that grow by batches of pairs, and tables of them.
 
-    `weighed` is whether pairs may have weights. With `max_size`, the strongest links are kept, too,
-    and divide larger clusters at the end. `table` sets `roots`, an array per threshold.
+    `weighed` is whether pairs may have weights. With `max_size`, the strongest links divide larger
+    clusters at the end. `table` sets `roots`, an array per threshold.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class Clustering:
         self._nulls = nulls
         self._thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
-        self._columns = 0  # that an id has; those that come first say it, and what ids are
+        self._columns = 0  # per id, as in the first batch
         self._space = IdSpace([Family("integer")], self._lowest_weights(), False)
         self._library = "numpy"
         self.roots: list[Any] = []
@@ -101,12 +100,12 @@ class Clustering:
                 self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
-        """Return the table of numbered clusters, in the library of the first batch."""
+        """Return the table of `ClusterPairs.labels`."""
         with self._stream():
             return self._table("number", self._roots())
 
     def table(self, cluster_ids: str, library: str) -> Any:
-        """Return the clusters as a table of `library`; after that, no pair can be added."""
+        """Return a table of `library`; after that, no pair can be added."""
         self._library = library
         divided = None
         with self._stream():
@@ -119,7 +118,7 @@ class Clustering:
             return self._table(cluster_ids, self.roots, divided)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return facts for JSON, and arrays, of which `from_state` makes the same clusters."""
+        """Return facts for JSON, and arrays, for `from_state`."""
         facts: dict[str, Any] = {
             "nulls": self._nulls,
             "thresholds": self._thresholds,
@@ -195,9 +194,8 @@ class Clustering:
         if len(self):
             other, gpu = "the clusters", self._gpu_number
             if first.on_gpu and not self._space.clusters.on_gpu:
-                raise TypeError(
-                    f"{first.name} lies in GPU memory, but the clusters in main memory; copy it"
-                )
+                lies = f"{first.name} lies in GPU memory"
+                raise TypeError(f"{lies}, but the clusters in main memory; copy it")
             if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
                 raise TypeError(
                     f"{first.name} lies in main memory, but the clusters on a GPU; move it there, "
@@ -209,26 +207,23 @@ class Clustering:
                 raise ValueError(f"{where}, but {other} on GPU {gpu}; copy it there")
 
     def _stream(self) -> AbstractContextManager[object]:
-        """Work on the GPU of the clusters, on the current stream of the library of the results."""
+        """Work on the GPU of the clusters, on the current stream of the results' library."""
         if not self._space.clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
 
     def _lowest_weights(self) -> list[float]:
         """Return the weights that pairs need at each threshold, ascending."""
-        if not self._thresholds:
-            return [-math.inf]
         kind = self._weight_type or np.dtype(np.float64)
-        return sorted(float(kind.type(value)) for value in self._thresholds)
+        return sorted(float(kind.type(value)) for value in self._thresholds or [-math.inf])
 
     def _roots(self) -> list[Any]:
         """Return the first id of each id's cluster, for each threshold in the order given."""
-        thresholds = self._thresholds or [0.0]
-        ascending = sorted(thresholds)
-        return [self._space.clusters.roots(ascending.index(value)) for value in thresholds]
+        thresholds, roots = self._thresholds or [0.0], self._space.clusters.roots
+        return [roots(sorted(thresholds).index(value)) for value in thresholds]
 
     def _divide(self, forest: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the first node of each node's cluster, and the weight that divided it or NaN."""
+        """Return the first node of each node's cluster, and the weight that divided it, or NaN."""
         links = forest.edges()
         links = links.take(np.argsort(links.weights, kind="stable"))
         roots, divided = np.empty(len(self), np.int32), np.full(len(self), np.nan)
@@ -275,12 +270,12 @@ def as_thresholds(given: Any) -> list[float] | None:
 
 
 def gpu_of(column: Column) -> int:
-    """Return the number of the GPU that a column lies on."""
+    """Return the number of a column's GPU."""
     return int(column.values.device.id)
 
 
 def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[object]:
-    """Work on the GPU of the columns, on the current stream of the library that made them."""
+    """Work on the GPU of the columns, on the current stream of their library."""
     if not columns[0].on_gpu:
         return nullcontext()
     return caller_stream(library_of_side(given), gpu_of(columns[0]))

@@ -16,6 +16,7 @@ from conncomp._optional import optional
 from conncomp.tables.values import held
 
 PURPOSE = "a column that is no array of NumPy"
+NUMBERS = "must be integers, floats or booleans"
 # Rows that are turned into keys at once, in main memory and on a GPU.
 PIECE_ROWS, GPU_PIECE_ROWS = 1 << 20, 1 << 26
 
@@ -26,16 +27,14 @@ def arrow() -> Any:
 
 
 class Column:
-    """A one-dimensional column of ids or weights, of NumPy, CuPy or Arrow; errors call it `name`.
+    """A column of ids or weights, of NumPy, CuPy or Arrow; errors call it `name`.
 
-    Text and bytes may be Python objects; `dtype` is then "U" or "S". `mask` says which rows are
+    Text and bytes may be Python objects; `dtype` is then "U" or "S". `mask` marks rows that are
     null, where the values cannot.
     """
 
     def __init__(self, values: Any, name: str, mask: Any = None, dtype: Any = None) -> None:
-        self.values = values
-        self.name = name
-        self._mask, self._dtype = mask, dtype
+        self.values, self.name, self._mask, self._dtype = values, name, mask, dtype
         self.is_array = is_array(values)
         self.on_gpu = self.is_array and on_gpu(values)
 
@@ -48,9 +47,8 @@ class Column:
         if self.is_array:
             return self.values.dtype if self._dtype is None else self._dtype
         kind = self.values.type
-        if not arrow().types.is_dictionary(kind):
-            return kind
-        return _without_view(kind.value_type)
+        is_dictionary = arrow().types.is_dictionary(kind)
+        return _without_view(kind.value_type) if is_dictionary else kind
 
     def piece(self, begin: int, count: int) -> Any:
         """Return rows as a NumPy array, or as an Arrow array that has no dictionary."""
@@ -66,7 +64,7 @@ class Column:
         return whole if isinstance(whole, arrow().Array) else arrow().concat_arrays(whole.chunks)
 
     def nulls(self, begin: int, piece: Any) -> Any:
-        """Return where rows are null, from row `begin` on; None if none is."""
+        """Return where rows of a piece from `begin` on are null; None if none is."""
         if not self.is_array:
             where = null_places(piece)
         elif self._mask is not None:
@@ -86,7 +84,7 @@ def is_array(values: Any) -> bool:
 
 
 def _without_view(kind: Any) -> Any:
-    """Return the type to convert to before `take`, which Arrow lacks for views."""
+    """Return a type that has `take`, which Arrow lacks for views."""
     wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
     return wide.get(str(kind), kind)
 
@@ -97,7 +95,7 @@ def without_views(values: Any) -> Any:
 
 
 def null_places(piece: Any) -> NDArray[np.bool_] | None:
-    """Return where an Arrow array, or a field of its structs, is null or not a number."""
+    """Return where an Arrow array, or a field of its structs, is null or NaN."""
     pa = arrow()
     compute = optional("pyarrow.compute", PURPOSE)
     if pa.types.is_struct(piece.type):
@@ -131,26 +129,23 @@ def as_column(given: Any, name: str) -> Column:
         objects = _objects_of(given, name)
         if objects is None:
             return _column_of_others(given, name)
-        values, missing, dtype = held(objects, name)
-        if not is_array(values):
-            values = arrow().chunked_array([values])
-        return Column(values, name, missing, dtype)
+        values, *nulls_and_type = held(objects, name)
+        values = values if is_array(values) else arrow().chunked_array([values])
+        return Column(values, name, *nulls_and_type)
     except Exception as error:  # whatever a foreign class raises
         is_ours = type(error) in (TypeError, ValueError) and str(error).startswith(name)
         if is_ours or isinstance(error, (MemoryError, ImportError)):
             raise
-        raise TypeError(
-            f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values of "
-            f"one type: {error}"
-        ) from error
+        told = f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values"
+        raise TypeError(f"{told} of one type: {error}") from error
 
 
 def _objects_of(given: Any, name: str) -> list[Any] | None:
-    """Return the values of a list, an object array or a sequence; None for other columns."""
+    """Return the values of a list, object array or sequence; None for other columns."""
     if isinstance(given, np.ndarray):
         return _one_axis(given, name).tolist() if given.dtype.kind in "OT" else None
-    dtype = getattr(given, "dtype", None)
     if library_of(given) == "pandas":
+        dtype = getattr(given, "dtype", None)
         categories = getattr(dtype, "categories", None)
         kind = dtype if categories is None else categories.dtype
         return given.astype(object).tolist() if kind == np.dtype(object) else None
@@ -166,19 +161,15 @@ def _objects_of(given: Any, name: str) -> list[Any] | None:
 def _column_on_gpu(given: Any, name: str, mask: Any = None) -> Column:
     values = as_cupy(given)
     if values.dtype.kind not in "iubf" or values.dtype.itemsize > 8:
-        raise TypeError(
-            f"{name} lies in GPU memory and is of type {values.dtype}; ids there must be integers, "
-            "floats or booleans: copy others to main memory first"
-        )
+        told = f"{name} lies in GPU memory and is of type {values.dtype}; ids there {NUMBERS}"
+        raise TypeError(f"{told}: copy others to main memory first")
     return Column(_one_axis(values, name), name, mask)
 
 
 def _column_of_cudf(given: Any, name: str) -> Column:
     if getattr(given.dtype, "kind", "O") not in "iubf":
-        raise TypeError(
-            f"{name}, a column of cuDF, is of type {given.dtype}; ids on a GPU must be integers, "
-            "floats or booleans: copy others to main memory first, by their .to_arrow()"
-        )
+        told = f"{name}, a column of cuDF, is of type {given.dtype}; ids on a GPU {NUMBERS}"
+        raise TypeError(f"{told}: copy others to main memory first, by their .to_arrow()")
     if not given.has_nulls:
         return _column_on_gpu(given.values, name)
     return _column_on_gpu(given.fillna(0).values, name, as_cupy(given.isna().values))
@@ -191,7 +182,7 @@ def _one_axis(values: Any, name: str) -> Any:
 
 
 def _column_of_others(given: Any, name: str) -> Column:
-    """Convert a column of another library to a chunked array of Arrow or an array of NumPy."""
+    """Convert a column of another library to Arrow or NumPy."""
     pa = arrow()
     if isinstance(given, pa.ChunkedArray):
         return Column(given, name)
@@ -275,8 +266,8 @@ def rows_without_nulls(
 ) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls.
 
-    Unless `nulls` is "drop", a null raises ValueError, which counts rows from `first_row`. If
-    `nulls` is "raise", the error suggests to drop them.
+    Unless `nulls` is "drop", a null raises ValueError, which counts rows from `first_row`, and
+    suggests to drop it if `nulls` is "raise".
     """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None

@@ -2,9 +2,8 @@
 
 Clusters: tasks cluster each partition alone and hash its ids to buckets. One task per bucket finds
 where each id appears first. One task numbers these places and unites, in integers, what partitions
-connect. Then each partition returns the clusters of the ids that appear in it first. So together,
-the partitions are the same table as for pairs in memory. Edges: partitions are reduced to their
-forests, which are merged in a tree.
+connect. Then each partition returns the clusters of the ids that appear in it first; together they
+are the table of pairs in memory. Edges: the forests of partitions are merged in a tree.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Partition(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The places of ids in a partition, and the partition and place where each appears first."""
+    """The places of ids in a partition, and the part and place where each appears first."""
 
     here: Indices
     part: Indices
@@ -72,17 +71,13 @@ def cluster_pairs(
     if weights is not None and not isinstance(weights, str):
         raise TypeError(f"weights={shown(weights)} must be the name of a column of the DataFrame")
     if max_size is not None:
-        raise ValueError(
-            f"max_size={shown(max_size)} is for tables in memory; pass the pairs of large clusters"
-        )
+        remedy = "pass the pairs of large clusters"
+        raise ValueError(f"max_size={shown(max_size)} is for tables in memory; {remedy}")
     options["weights"] = weights
-    found = cluster_in_memory(
-        pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **options
-    )
-    like = found.iloc[:0]
+    asked = {"nodes": nodes, "cluster_ids": cluster_ids, **options}
+    like = cluster_in_memory(pairs._meta, left, right, **asked).iloc[:0]
     columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
-    of_objects = any(pairs._meta[name].dtype == object for name in columns)
-    if of_objects:  # whose type is unknown until they are computed
+    if any(pairs._meta[name].dtype == object for name in columns):  # of which type, tasks find
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
@@ -172,7 +167,7 @@ class Clusters(NamedTuple):
 
 
 def _unite(places: list[Places], roots: list[list[Indices]]) -> list[Clusters]:
-    """Unite the clusters of all parts, given where ids appear first, and their roots."""
+    """Unite the clusters of all parts, given the first places of ids, and their roots."""
     lengths = [len(of_part.part) for of_part in places]
     begins = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.concatenate([begins[of_part.part] + of_part.place for of_part in places])
@@ -209,9 +204,8 @@ def _as_table(part: Partition, clusters: Clusters, names: list[Any] | None, like
     nodes = part.ids.iloc[clusters.new].reset_index(drop=True)
     columns = {name: nodes[name] for name in nodes}
     for level, suffix in enumerate(_suffixes(like)):
-        numbers = clusters.numbers[level]
         columns[f"size{suffix}"] = clusters.sizes[level]
-        columns[f"cluster{suffix}"] = numbers
+        columns[f"cluster{suffix}"] = numbers = clusters.numbers[level]
         if names is not None:
             taken = names[level].iloc[numbers].reset_index(drop=True)
             for name in nodes:

@@ -1,9 +1,9 @@
 """Spanning forests of graphs that come in parts.
 
-An edge that closes a cycle in a part of a graph also closes one in the whole graph. So the forest
-of the graph is the forest of the forests of its parts. With weights, the heaviest edge of each
-cycle is left out, and among equal ones the last. Source: D. R. Karger, P. N. Klein, R. E. Tarjan,
-"A randomized linear-time algorithm to find minimum spanning trees", Journal of the ACM 42, 1995.
+An edge that closes a cycle in a part of a graph closes one in the whole graph, too. So the forest
+of the graph is that of its parts' forests. With weights, the heaviest edge of each cycle is left
+out, and among equal ones the last. Source: D. R. Karger, P. N. Klein, R. E. Tarjan, "A randomized
+linear-time algorithm to find minimum spanning trees", Journal of the ACM 42, 1995.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Graphs are imported in functions: clusters of pairs take no time for them, unless they need some.
+# Graphs are imported in functions: most clusters of pairs need none, and should not wait for them.
 
 # Vertices are renumbered if there are more of them than this many per edge.
 SPARSE = 4
-# With more edges than this, those that came in batches are reduced to their forest.
+# With more edges than this, batches are reduced to their forest.
 FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 
 
@@ -56,7 +56,7 @@ def joined(*parts: Edges) -> Edges:
 
 
 def forest_of(edges: Edges) -> Edges:
-    """Return the edges of the forest with the least numbers, or with the least weights."""
+    """Return the edges of the forest with the least numbers or weights."""
     from conncomp.graph.forests import minimum_spanning_forest, spanning_forest
     from conncomp.graph.graph import Graph
 
@@ -77,7 +77,7 @@ def forest_of_parts(*parts: Edges) -> Edges:
 
 
 class GrowingLeastForest:
-    """The spanning forest of the least weight of edges that come in batches, numbered or not."""
+    """The forest of the least weight of edges in batches, numbered or not."""
 
     def __init__(self, weight_type: Any, numbered: bool) -> None:
         self._numbered, self._count, self._largest = numbered, 0, -1
@@ -100,7 +100,7 @@ class GrowingLeastForest:
 
 
 def as_vertices(ends: NDArray[Any], name: str, where: str = "") -> tuple[NDArray[Any], int]:
-    """Return a column of integers as vertices, and the largest, or -1; errors say `where`."""
+    """Return integers as vertices, and the largest, or -1; errors say `where`."""
     if ends.dtype.kind not in "iu":
         raise TypeError(f"{where}the column of {name} is of {ends.dtype}, not of integers")
     if not len(ends):

@@ -37,8 +37,7 @@ class Table:
     """A table of any library, whose columns are found by name."""
 
     def __init__(self, given: Any, name: str) -> None:
-        self._name = name
-        self.given = given
+        self._name, self.given = name, given
         structured = isinstance(given, np.ndarray) and given.dtype.names is not None
         if isinstance(given, Mapping) or structured:
             self._columns: Any = given
@@ -55,10 +54,9 @@ class Table:
             raise TypeError(f"{name}={shown(wanted)} must be the name of a column, or several")
         if self._names.count(wanted) != 1:
             problem = "has no column" if wanted not in self._names else "has more than one column"
-            raise ValueError(
-                f"{name}={shown(wanted)}: {self._name} {problem} of that name; it has "
-                f"{', '.join(map(repr, self._names[:20]))}"
-            )
+            have = ", ".join(map(repr, self._names[:20]))
+            told = f"{name}={shown(wanted)}: {self._name} {problem} of that name"
+            raise ValueError(f"{told}; it has {have}")
         return self._columns[wanted]
 
     def columns(self, wanted: Any, name: str) -> Any:
@@ -98,7 +96,7 @@ ARRAY_LIBRARIES = ("numpy", "builtins", "collections", "cupy", "jax", "numba", "
 
 
 def as_table(columns: dict[str, Any], library: str) -> Any:
-    """Return columns as a table: a dict of arrays, or of cuDF, pandas, Polars or Arrow."""
+    """Return columns as a dict of arrays, or a table of cuDF, pandas, Polars or Arrow."""
     if library == "cudf":
         return sys.modules["cudf"].DataFrame(columns)
     if library in ARRAY_LIBRARIES or all(map(on_gpu, columns.values())):
@@ -113,12 +111,11 @@ def as_table(columns: dict[str, Any], library: str) -> Any:
 def _as_array(values: Any) -> Any:
     if is_array(values):
         return values
-    types = optional("pyarrow").types
-    if isinstance(values.type, optional("pyarrow").BaseExtensionType) or getattr(
-        values.type, "tz", None
-    ):  # of which NumPy has no type
+    pa, kind = optional("pyarrow"), values.type
+    # NumPy has no type of these.
+    if isinstance(kind, pa.BaseExtensionType) or getattr(kind, "tz", None):
         return objects(values.to_pylist())
-    if not (values.null_count and types.is_integer(values.type)):
+    if not (values.null_count and pa.types.is_integer(kind)):
         return values.to_numpy(zero_copy_only=False)
     # Arrow and pandas convert integers with nulls to floats, which lose bits.
     numbers = values.fill_null(0).to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""Distinct ids of one or several columns."""
+"""Distinct ids of one or several columns, and the forests of their numbers: the clusters."""
 
 from __future__ import annotations
 
@@ -6,14 +6,90 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conncomp._array_storage import move_to_gpu, on_host
+from conncomp._array_storage import move_to_gpu, new_array, on_host
+from conncomp._core import native
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.tables.clusters import Clusters, new_clusters
+from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters
 from conncomp.tables.columns import Column, arrow, is_array, without_views
 from conncomp.tables.frames import ARRAY_LIBRARIES
 from conncomp.tables.ids import Family, Ids, family_of
 from conncomp.tables.values import Keys
+
+
+class ClustersInMemory:
+    """Ids whose keys are `words`, or bytes if that is 0, and their clusters."""
+
+    on_gpu = False
+
+    def __init__(self, words: int, thresholds: list[float]) -> None:
+        self.words = words
+        classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
+        self._clusters: Any = classes[words](thresholds)
+
+    @property
+    def size(self) -> int:
+        """The number of distinct ids."""
+        return int(self._clusters.size)
+
+    def add_ids(self, keys: Keys) -> NDArray[np.int32]:
+        """Return the numbers of ids; new ones get numbers."""
+        numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
+        self._clusters.add_ids(*keys, numbers)
+        return numbers
+
+    def add_pairs(self, left: Keys, right: Keys, weights: Any) -> None:
+        """Unite the keys of pairs; weights may be None."""
+        self._clusters.add_pairs(*left, *right, weights, None, None)
+
+    def add_numbered_pairs(self, left: Keys, right: Keys, weights: Any) -> tuple[Any, Any]:
+        """Unite the keys of pairs; return the numbers of both ends."""
+        u, v = np.empty(self._rows(left), np.int32), np.empty(self._rows(right), np.int32)
+        self._clusters.add_pairs(*left, *right, weights, u, v)
+        return u, v
+
+    def roots(self, level: int) -> NDArray[np.int32]:
+        """Return the first id of each one's cluster at a threshold, the lowest being 0."""
+        labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
+        self._clusters.label(level, False, labels)
+        return labels
+
+    def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
+        """Unite each id with the one whose number is its entry of `roots`."""
+        self._clusters.unite_roots(level, roots)
+
+    def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the numbers of clusters, in the order of their roots, and their sizes."""
+        numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
+        np.copyto(numbers, roots)
+        native.number_clusters(numbers, sizes)
+        return numbers, sizes
+
+    def all_keys(self) -> Keys:
+        """Return the keys of the distinct ids by their numbers."""
+        if self.words:
+            words = new_array(np, (self.size, self.words), np.uint64)
+            self._clusters.copy_ids(words)
+            return (words,)
+        ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)
+        self._clusters.copy_ids(ends, data)
+        return ends, data
+
+    def keep_ids_only(self) -> None:
+        """Give back all memory but that of the ids."""
+        self._clusters.keep_ids_only()
+
+    def _rows(self, keys: Keys) -> int:
+        return len(keys[0]) - (self.words == 0)
+
+
+Clusters = ClustersInMemory | GpuClusters
+
+
+def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
+    """Return empty clusters for keys of words, or of bytes if `words` is 0."""
+    return GpuClusters(current_gpu(), thresholds) if on_gpu else ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
@@ -28,11 +104,11 @@ class IdSpace:
                 )
         self.ids = [Ids(family) for family in families]
         # Ids of several columns: number each column, then pairs of numbers, from left to right.
-        several = families if len(families) > 1 else []
-        self._encoders = [new_clusters(family.words, [], on_gpu) for family in several]
-        self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
-        words = families[0].words if len(families) == 1 else 1
-        self.clusters = new_clusters(words, thresholds, on_gpu)
+        words = [family.words for family in families]
+        several = words if len(words) > 1 else []
+        self._encoders = [new_clusters(of_key, [], on_gpu) for of_key in several]
+        self._folds = [new_clusters(1, [], on_gpu) for _ in several[2:]]
+        self.clusters = new_clusters(1 if several else words[0], thresholds, on_gpu)
 
     @property
     def size(self) -> int:
@@ -59,21 +135,20 @@ class IdSpace:
         return (joined,)
 
     def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Any:
-        """Return the numbers of ids, where the clusters lie; new ids get new numbers."""
+        """Return the numbers of ids, where the clusters lie; new ones get numbers."""
         return self.clusters.add_ids(self._keys(pieces, columns))
 
     def keys_of_pairs(
         self, pieces: list[Any], sides: Sequence[Sequence[Column]]
     ) -> tuple[Keys, Keys]:
-        """Return the keys of both sides of pairs, given as pieces, where the clusters lie."""
+        """Return the keys of both sides of pairs, where the clusters lie."""
         parts = len(sides[0])
         return self._keys(pieces[:parts], sides[0]), self._keys(pieces[parts:], sides[1])
 
     def placed(self, values: Any) -> Any:
         """Move an array to the GPU if the clusters are there."""
-        if not (self.clusters.on_gpu and isinstance(values, np.ndarray)):
-            return values
-        return move_to_gpu(current_gpu().xp, values)
+        moves = self.clusters.on_gpu and isinstance(values, np.ndarray)
+        return move_to_gpu(current_gpu().xp, values) if moves else values
 
     def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
         """Return columns of distinct ids: Arrow, NumPy or, if they stay on the GPU, CuPy."""
@@ -95,7 +170,7 @@ class IdSpace:
         return [taken(ids.values(keys_of(known), as_arrow), places) for ids, known, places in parts]
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
-        """Return what `ClusterPairs.save` saves of the ids: their types, and arrays."""
+        """Return the types of the ids, and arrays, for `from_state`."""
         parts = []
         for ids in self.ids:
             arrow_types = [kind for kind in ids.types if not isinstance(kind, np.dtype)]

@@ -1,7 +1,7 @@
 """Ids of any type that can be equal, as keys of words or bytes, and back.
 
-Types of one family compare: integers of any width, strings of any layout. `Ids` converts the
-columns of one family, and remembers their types for the column of distinct ids at the end.
+Types of one family compare: integers of any width, strings of any layout. `Ids` converts columns of
+one family, and remembers their types for the column of distinct ids.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
 
 
 def _is_apart(dtype: np.dtype[Any]) -> bool:
-    """Whether times in a unit are no whole nanoseconds, and so compare with that unit only."""
+    """Whether a unit is no whole nanoseconds, so that its times compare with that unit only."""
     unit = np.datetime_data(dtype)[0]
     return unit in ("ps", "fs", "as", "generic") or (dtype.kind == "m" and unit in "YM")
 
@@ -171,7 +171,7 @@ class Ids:
         return (one_word(wide),)
 
     def _in_nanoseconds(self, piece: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-        """Return times in nanoseconds, in which most units are compared, or raise."""
+        """Return times in nanoseconds, by which most units are compared, or raise."""
         plain = piece.astype(kind.newbyteorder("="), copy=False)
         unit = np.datetime_data(kind)[0]
         if _is_apart(kind):
@@ -192,8 +192,8 @@ class Ids:
             try:
                 piece = piece.cast(wide)
             except pa.ArrowInvalid as error:  # of decimals
-                told = f"ids of {kind} do not fit {wide} ({error})"
-                raise ValueError(f"{told}; cast them to strings") from error
+                told = f"ids of {kind} do not fit {wide} ({error}); cast them to strings"
+                raise ValueError(told) from error
             return (two_words(piece),) if self.family.words else buffers_of(piece)
         if name in ("integer", "floating", "boolean"):
             return self._keys_of_array(piece.to_numpy(zero_copy_only=name != "boolean"))
@@ -214,9 +214,8 @@ class Ids:
         if not self.types:  # no column has come
             none = np.empty(0, np.int64)
             return arrow().array(none) if as_arrow else none
-        if as_arrow or any(not isinstance(kind, np.dtype) for kind in self.types):
-            return self._arrow_values(keys)
-        return self._numpy_values(keys)
+        as_arrow |= any(not isinstance(kind, np.dtype) for kind in self.types)
+        return self._arrow_values(keys) if as_arrow else self._numpy_values(keys)
 
     def _numpy_values(self, keys: Keys) -> NDArray[Any]:
         name = self.family.name
@@ -227,10 +226,8 @@ class Ids:
         words = keys[0].reshape(-1)
         if name == "integer":
             return self._integers(words)
-        if name == "boolean":
-            return words.astype(np.bool_)
-        if name == "date":
-            return words.view("M8[D]")
+        if name in ("boolean", "date"):
+            return words.astype(np.bool_) if name == "boolean" else words.view("M8[D]")
         wanted = np.result_type(*self.types).newbyteorder("=")
         if name == "floating":
             return words.view(np.float64).astype(wanted, copy=False)
@@ -281,7 +278,6 @@ class Ids:
 # Decimals of any scale are compared with 18 digits after the point, of 38.
 DECIMAL_SCALE, MOST_DIGITS = 18, 38
 
-
 TOO_LONG = "ids of {} do not fit 64 bits of nanoseconds; cast them to dates or integers"
 
 
@@ -308,9 +304,8 @@ def _is_signed(kind: Any) -> bool:
 
 def one_word(wide: Any) -> Words:
     """Return values of 64 bits, of NumPy or CuPy, as keys of one word."""
-    native_order = wide.dtype.newbyteorder("=")
-    plain: Words = wide.astype(native_order, order="C", copy=False).view(np.uint64)
-    return plain.reshape(-1, 1)
+    plain: Words = wide.astype(wide.dtype.newbyteorder("="), order="C", copy=False)
+    return plain.view(np.uint64).reshape(-1, 1)
 
 
 def two_words(piece: Any) -> Words:

@@ -1,11 +1,17 @@
-"""`cluster_pairs` turns a table of pairs into a table of clusters."""
+"""`cluster_pairs` turns a table of pairs into a table of clusters; `ClusterPairs` can grow."""
 
 from __future__ import annotations
 
+import json
+import os
+import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, cast
 
-from conncomp._arguments import check_choice
+import numpy as np
+
+from conncomp._arguments import check_choice, shown
 from conncomp._lazy import function_for
 from conncomp.tables.clustering import Clustering
 from conncomp.tables.frames import Table, library_of_side, library_of_table
@@ -36,22 +42,20 @@ def cluster_pairs(
         floats, strings, binary, UUIDs, dates, times, decimals, categories, structs, or a tuple of
         several columns. They compare exactly; mixing kinds, such as 1 and ``"1"`` or True, is an
         error. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table by table,
-        and only the distinct ids are kept. A Dask DataFrame gives a lazy Dask DataFrame; its ids
-        are numbers, strings, binary, dates, times or categories.
+        keeping only the distinct ids. A Dask DataFrame gives a lazy Dask DataFrame; its ids are
+        numbers, strings, binary, dates, times or categories.
     weights : column or name, optional
     threshold : float or sequence of float, optional
-        Use only pairs whose weight is at least this. A node without such a pair is a cluster of its
-        own.
+        Use only pairs whose weight is at least this. A node without one is a cluster of its own.
     nodes : column, optional
-        Ids that come first in the result, in this order, whether they have pairs or not. If ids
-        have several columns, a tuple of these.
+        Ids that come first in the result, in this order, even without pairs. If ids have several
+        columns, a tuple of these.
     max_size : int, optional
         Divide larger clusters, by raising the threshold within them only. Pairs of equal weight
         are dropped together. It needs `weights`, takes at most one threshold, and does not work
         with Dask or on a GPU.
     cluster_ids : {"number", "first"}, optional
-        Number clusters 0, 1, ... in the order of their first nodes, or name them by their first
-        nodes.
+        Number clusters 0, 1, ... in the order of their first nodes, or name them by these.
     nulls : {"raise", "drop"}, optional
         What to do with rows in which an id or weight is null: None, NaN or NaT.
     device : {None, "cpu", "cuda"}, optional
@@ -84,8 +88,7 @@ def cluster_pairs(
     -----
     A hash table numbers the ids, and a union-find unites the numbers. Equal hashes never count as
     equal ids, and each process draws a new hash function. Results do not depend on the number of
-    threads. `ClusterPairs` takes pairs in batches, and `cluster_quality` says which clusters to
-    check.
+    threads. `ClusterPairs` takes batches, and `cluster_quality` finds clusters to check.
 
     Examples
     --------
@@ -156,3 +159,146 @@ def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> PairColumns:
     weighed = table.column(weights, "weights") if isinstance(weights, str) else weights
     first, second = table.columns(left, "left"), table.columns(right, "right")
     return PairColumns(first, second, weighed, library_of_table(pairs, first))
+
+
+FORMAT = 1  # of files
+
+
+class ClusterPairs:
+    """Clusters of ids linked by pairs that come in batches.
+
+    Unlike `cluster_pairs`, which takes one table, this object can grow. It stores the distinct ids,
+    and 4 bytes per id and threshold, but no pairs.
+
+    Parameters
+    ----------
+    threshold : float or sequence of float, optional
+        Use only pairs whose weight is at least this; each of several has its own clusters.
+    nulls : {"raise", "drop"}, optional
+        What to do with pairs in which an id or the weight is null or not a number.
+    device : {None, "cpu", "cuda"}, optional
+        Where to store the clusters; by default where the first batch lies. ``"cuda"`` moves columns
+        in main memory to the current GPU, and results back. It raises ImportError if CuPy is not
+        installed, and RuntimeError if there is no GPU.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> clusters = conncomp.ClusterPairs()
+    >>> clusters.add([10, 30], [20, 40])
+    >>> clusters.add([20], [30])
+    >>> clusters.add_nodes([50])
+    >>> clusters.labels()["cluster"]
+    array([0, 0, 0, 0, 1], dtype=int32)
+    >>> len(clusters)
+    5
+    """
+
+    def __init__(
+        self, *, threshold: Any = None, nulls: str = "raise", device: str | None = None
+    ) -> None:
+        self._clustering = Clustering(threshold=threshold, nulls=nulls, device=device)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        """Return the number of distinct ids."""
+        return len(self._clustering)
+
+    def add(self, left: Any, right: Any, weights: Any = None) -> None:
+        """Add pairs.
+
+        Parameters
+        ----------
+        left, right : column, or tuple of columns
+            As in `cluster_pairs`. Later batches may have other types if values compare exactly.
+            After a TypeError or ValueError, the pairs before the wrong one may have been added.
+        weights : column, optional
+            Needed if there are thresholds.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> clusters = conncomp.ClusterPairs(threshold=0.5)
+        >>> clusters.add(["a", "c"], ["b", "d"], [0.9, 0.1])
+        >>> clusters.labels()["size"]
+        array([2, 2, 1, 1], dtype=int32)
+        """
+        with self._lock:
+            self._clustering.add(left, right, weights)
+
+    def add_nodes(self, nodes: Any) -> None:
+        """Add ids that may have no pair.
+
+        Parameters
+        ----------
+        nodes : column, or tuple of columns
+        """
+        with self._lock:
+            self._clustering.add_nodes(nodes)
+
+    def labels(self) -> Any:
+        """Return the table of `cluster_pairs`, in the library of the first batch."""
+        with self._lock:
+            return self._clustering.labels()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save ids and clusters to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, in NumPy's npz format. OSError is raised if it cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import conncomp
+        >>> clusters = conncomp.ClusterPairs()
+        >>> clusters.add([1], [2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "clusters.npz")
+        ...     clusters.save(path)
+        ...     len(conncomp.ClusterPairs.load(path))
+        2
+        """
+        from conncomp.files.access import atomic_path
+
+        with self._lock:
+            facts, arrays = self._clustering.state()
+            text = np.frombuffer(json.dumps({"format": FORMAT, **facts}).encode(), np.uint8)
+            size = sum(array.nbytes for array in arrays.values())
+            with atomic_path(path, size) as temporary, temporary.open("wb") as file:
+                np.savez(file, facts=text, **cast(Any, arrays))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, device: str | None = None) -> ClusterPairs:
+        """Load a file of `save`; see there for an example.
+
+        Parameters
+        ----------
+        path : str or path-like
+            OSError is raised if there is no such file, ValueError if it is damaged or not of
+            `save`.
+        device : {None, "cpu", "cuda"}, optional
+            Where to store the clusters; by default in main memory. Clusters on a GPU take later
+            batches from either memory.
+        """
+        from conncomp.files.images import read_npz
+
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path={shown(path)} must be the name of a file")
+        try:
+            with open(path, "rb") as file:
+                with zipfile.ZipFile(file) as archive:
+                    names = [name.removesuffix(".npy") for name in archive.namelist()]
+                arrays: dict[str, Any] = {name: read_npz(file, name)[0] for name in names}
+            facts = json.loads(bytes(arrays.pop("facts")))
+            if facts["format"] != FORMAT:
+                raise ValueError(f"its format is {facts['format']}, not {FORMAT}")
+            loaded = cls()
+            loaded._clustering = Clustering.from_state(facts, arrays, device)
+            return loaded
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # of what is no archive, or another one
+            raise ValueError(f"{path} is no file of ClusterPairs.save: {error}") from error

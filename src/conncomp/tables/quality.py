@@ -56,35 +56,32 @@ def cluster_quality(
     Returns
     -------
     table
-        Of the library of `clusters`, with a row for each cluster, in the order in which they first
-        appear there:
+        Of the library of `clusters`, with a row for each cluster, in the order of appearance there:
 
         ``cluster``, ``size``
             Its name and how many nodes it has.
         ``pairs``, ``density``
-            How many different pairs it has, and their part of all possible ones; 1 for a cluster of
-            one.
+            How many different pairs it has, and their share of the possible ones; 1 for one node.
         ``bridges``
             How many of its pairs are bridges, each of which alone holds two parts together.
         ``cut_off``, ``bridge_left``, ``bridge_right``
-            Of the bridge that divides most evenly: the size of the smaller part, and its ends. 0
-            and null without a bridge.
+            Of the bridge that divides most evenly: the size of the smaller part, and its ends; 0
+            and null without one.
         ``weakest``, ``weakest_left``, ``weakest_right``
             With `weights`: the weight of the lightest link of the maximum spanning tree, above
-            which the cluster falls apart, and its ends; NaN and null for a cluster of one.
+            which the cluster falls apart, and its ends; NaN and null for one node.
 
     Raises
     ------
     TypeError, ValueError, ImportError
-        As of `cluster_pairs`, and if an id of a pair is not among the nodes, or a node has two
-        rows.
+        As of `cluster_pairs`, and if a pair's id is not among the nodes, or a node has two rows.
 
     Notes
     -----
-    A large cluster of low density, with a bridge between two large parts, is probably two clusters
-    that one wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on
-    finding the bridges of a graph", Information Processing Letters 2, 1974).
-    ``numpy.unique(quality["size"], return_counts=True)`` counts the clusters of each size.
+    A large cluster of low density, with a bridge between two large parts, is probably two that one
+    wrong pair has united. Bridges are found in linear time (R. E. Tarjan, "A note on finding the
+    bridges of a graph", Information Processing Letters 2, 1974). ``numpy.unique(quality["size"],
+    return_counts=True)`` counts the clusters of each size.
 
     Examples
     --------
@@ -142,16 +139,14 @@ def cluster_quality(
         weight = as_doubles(pieces.pop()) if weighed else None
         u = space.add_ids(pieces[: len(nodes)], sides[0])
         v = space.add_ids(pieces[len(nodes) :], sides[1])
-        if space.size > len(node_clusters):
-            first = len(node_clusters)
+        if space.size > (first := len(node_clusters)):
             extra = ", ".join(f"{values[first]}" for values in space.values("numpy"))
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 
     library = library_of_table(clusters, named[0])
-    ids = space.values(library)
-    named_values = by_part("cluster", cluster_space.values(library))
-    measures = named_values | links.measures() | links.bridges(ids)
+    ids, names_of_clusters = space.values(library), cluster_space.values(library)
+    measures = by_part("cluster", names_of_clusters) | links.measures() | links.bridges(ids)
     return as_table(measures | (links.weakest(ids) if weighed else {}), library)
 
 
@@ -165,7 +160,7 @@ def _space_of(*sides: list[Column]) -> IdSpace:
 
 
 class _Links:
-    """The different links within clusters, and the strongest; nodes have `node_clusters`."""
+    """The different links within clusters, and the strongest."""
 
     def __init__(self, node_clusters: NDArray[np.int32], lowest: float) -> None:
         self._node_clusters, self._lowest = node_clusters, lowest
@@ -198,7 +193,7 @@ class _Links:
         return {"size": sizes, "pairs": count, "density": density}
 
     def bridges(self, ids: list[Any]) -> dict[str, Any]:
-        """Return the number of bridges of each cluster, and the one that divides it most evenly."""
+        """Return each cluster's number of bridges, and the one that divides it most evenly."""
         keys = self._links()
         low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._node_clusters)
         arcs = np.concatenate([low << 32 | high, high << 32 | low])
@@ -245,7 +240,7 @@ def _distinct(keys: NDArray[np.int64]) -> Any:
 
 
 def _ends(name: str, ids: list[Any], ends: NDArray[Any], rows: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the ids at the ends of links: null, or masked in NumPy, where there is no link."""
+    """Return the ids at the ends of links; without a link, null, or masked in NumPy."""
     missing = rows < 0
     places = np.append(ends, 0)[rows].astype(np.int64)
     if isinstance(ids[0], np.ndarray):

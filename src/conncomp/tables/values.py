@@ -1,7 +1,7 @@
 """Convert ids that are Python objects to arrays that hold them exactly.
 
-Values of one kind compare by value, as in Python. Values of two kinds raise an error instead of
-being converted, except integers among floats or decimals, which must be exact.
+Values of one kind compare by value, as in Python. Values of two kinds raise an error, except
+integers among floats or decimals, which must be exact.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of i
 DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 
-# An array of NumPy, in which text and bytes are Python objects, or of Arrow; a mask of its nulls,
-# and the type of its ids, where the array itself does not have these.
+# An array of NumPy, with text and bytes as Python objects, or of Arrow; the mask of its nulls, and
+# the type of its ids, where the array does not have these.
 Held = tuple[Any, NDArray[np.bool_] | None, np.dtype[Any] | None]
 
 
 def held(values: list[Any], name: str) -> Held:
-    """Return objects as an array; raise TypeError or ValueError if none holds them exactly."""
+    """Return objects as an array; raise if none holds them exactly."""
     kinds = set(map(type, values))
     if kinds == {float}:  # whose NaNs any column knows
         return np.array(values), None, None
@@ -98,8 +98,7 @@ def _kind_of(values: list[Any], rows: list[int], name: str) -> str:
             kind += " with a time zone"
         if kind not in first:
             first[kind] = f"{kind} ({shown(value)}) at row {row}"
-    if "time with a time zone" in first:
-        told = first["time with a time zone"]
+    if told := first.get("time with a time zone"):
         raise TypeError(f"{name} holds a {told}; convert it to a time of UTC without one")
     if len(first) > 1:
         types = " and ".join(first.values())
@@ -117,10 +116,8 @@ def _integers(values: list[Any], rows: list[int], name: str) -> NDArray[Any]:
         row = rows[plain.index(far)]
         raise ValueError(f"{name} holds {shown(far)} at row {row}, beyond 64 bits; {REMEDY}")
     if low < 0 and high >= 2**63:
-        raise ValueError(
-            f"{name} mixes negative integers with values of 2**63 or more, which no 64-bit integer "
-            f"type can hold; {REMEDY}"
-        )
+        mix = "mixes negative integers with values of 2**63 or more"
+        raise ValueError(f"{name} {mix}, which no 64-bit integer type can hold; {REMEDY}")
     return np.array(plain, np.int64 if high < 2**63 else np.uint64)
 
 
@@ -236,7 +233,7 @@ def _ends(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _in_utf8(text: str) -> bytes:
-    """Encode text; the error says what to do if it is no valid Unicode."""
+    """Encode text, or raise an error with a remedy."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -253,8 +250,8 @@ def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
     width = int(lengths.max(initial=1))
     last = data[ends[1:][lengths > 0] - 1]
     if (last == 0).any() or width * len(lengths) > MOST_PADDING * (len(data) + 16 * len(lengths)):
-        whole, places = data.tobytes(), pairwise(ends.tolist())
-        parts = [whole[begin:end] for begin, end in places]
+        whole = data.tobytes()
+        parts = [whole[begin:end] for begin, end in pairwise(ends.tolist())]
         return objects([part.decode() for part in parts] if text else parts)
     rows = np.zeros((len(lengths), width), np.uint8)
     rows[np.arange(width) < lengths[:, None]] = data

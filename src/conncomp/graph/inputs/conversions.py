@@ -1,4 +1,4 @@
-"""Graphs of other libraries, which are told by the modules of their classes and not imported."""
+"""Graphs of other libraries, told by the modules of their classes, which are not imported."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Rows = tuple[dict[Any, Any], ...]
 
 
 def is_sparse(matrix: Any) -> bool:
-    """Whether it is a sparse matrix or array of SciPy, CuPy or PyData's sparse."""
+    """Whether it is a sparse matrix of SciPy, CuPy or PyData's sparse."""
     if is_of(matrix, "sparse"):
         return hasattr(matrix, "fill_value")
     return is_of(matrix, "scipy.sparse", "cupyx.scipy.sparse") and hasattr(matrix, "tocsr")
 
 
 def package_of(graph: Any) -> str | None:
-    """Return which library a graph is of, among those whose graphs are taken."""
+    """Return which library's graph it is, or None."""
     if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
         return "NetworkX"
     if is_of(graph, "igraph") and hasattr(graph, "get_edgelist"):
@@ -48,8 +48,7 @@ def parts_of(graph: Any, library: str) -> Parts:
 def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes, Rows]:
     """Return the nodes, and each one's dictionary of neighbours, or of those that arcs come from.
 
-    They are the graph's own, or copies of views; in a multigraph a neighbour has a dictionary of
-    edges.
+    They are the graph's own, or copies of views; in a multigraph, neighbours have dictionaries.
     """
     private, public = ("_pred", "pred") if opposite else ("_adj", "adj")
     adjacency = getattr(graph, private, None)  # a view of it takes ten times as long
@@ -66,7 +65,7 @@ def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes,
 def csr_of_networkx(
     nodes: Nodes, rows: Rows, multiple: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return `indptr` and `indices` of the arcs, `multiple` ones as often as they are."""
+    """Return `indptr` and `indices` of the arcs, `multiple` ones as often as they occur."""
     many = map(len, chain.from_iterable(map(dict.values, rows)) if multiple else rows)
     dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
     indptr, indices = np.empty(len(nodes) + 1, np.int64), np.empty(sum(many), dtype)
@@ -75,7 +74,6 @@ def csr_of_networkx(
 
 
 def _parts_of_networkx(graph: Any) -> Parts:
-    """Return the parts, nodes numbered in their order."""
     nodes, rows = dictionaries_of_networkx(graph)
     csr = csr_of_networkx(nodes, rows, multiple=graph.is_multigraph())
     return Parts(len(nodes), csr=csr, symmetric=None if graph.is_directed() else True)
@@ -120,7 +118,7 @@ def _parts_of_igraph(graph: Any) -> Parts:
 
 
 def _address_of_igraph(graph: Any) -> int | None:
-    """Return where igraph's C structure lies, if `copy_igraph_edges` knows how to read it."""
+    """Return where igraph's C structure lies, if `copy_igraph_edges` can read it."""
     igraph: Any = sys.modules.get("igraph")
     base: Any = getattr(igraph, "GraphBase", None)
     version = str(getattr(igraph, "__igraph_version__", ""))
@@ -137,24 +135,21 @@ def _address_of_igraph(graph: Any) -> int | None:
 
 
 def _parts_of_rustworkx(graph: Any) -> Parts:
-    """Return the parts, nodes numbered without the gaps that removed ones leave."""
+    """Return the parts, nodes numbered without the gaps of removed ones."""
     nodes = np.asarray(graph.node_indices(), np.int64)
     ends = np.asarray(graph.edge_list()).reshape(-1, 2).T
-    dtype = INDEX_TYPES[len(nodes) > INT32_MAX]
-    if len(nodes) and nodes[-1] >= len(nodes):
+    dtype, count = INDEX_TYPES[len(nodes) > INT32_MAX], len(nodes)
+    if count and nodes[-1] >= count:
         numbers = np.full(nodes[-1] + 1, -1, dtype)
-        numbers[nodes] = np.arange(len(nodes))
+        numbers[nodes] = np.arange(count)
         ends = numbers[ends]
-    ends = ends.astype(dtype, order="C")
-    return _parts_of_ends(ends, len(nodes), hasattr(graph, "successors"))
+    return _parts_of_ends(ends.astype(dtype, order="C"), count, hasattr(graph, "successors"))
 
 
 def _parts_of_ends(ends: Indices, num_vertices: int, directed: bool) -> Parts:
     src, dst = ends
     check_arcs((src, dst), num_vertices)
-    if directed:
-        return Parts(num_vertices, arcs=(src, dst))
-    return undirected(num_vertices, src, dst)
+    return Parts(num_vertices, (src, dst)) if directed else undirected(num_vertices, src, dst)
 
 
 _MAKERS: dict[str, Callable[[Any], Parts]] = {

@@ -30,7 +30,7 @@ from conncomp.kernels.graph import Indices
 Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
-# Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
+# Bytes of text that are parsed at once: they and their numbers stay in a cache.
 CHUNK = 1 << 18
 # Words of text that are read, and names of vertices, are shorter; and rows with names.
 LONGEST_WORD: int = native.longest_word
@@ -40,7 +40,7 @@ LINES_BEFORE_HEADER = 1 << 16
 # What a file is told by.
 HEAD = 1 << 12
 FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
-# What names may take as an array, for each of their characters and beyond what any machine has.
+# What names may take as an array: per character, and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
 # What the words of a banner of Matrix Market may be.
 KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
@@ -56,7 +56,7 @@ LAYOUTS = {
 
 
 class Asked(NamedTuple):
-    """The wishes of the caller for the ids in a file, and the notes of its reader."""
+    """What the caller wants of the ids in a file, and the notes of its reader."""
 
     compact: bool  # whether vertices without arcs are dropped, and ids returned
     integers: bool  # whether ids are integers; otherwise they are text where compact asks for them
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
 
 def is_ecl(source: Source) -> bool:
-    """Whether the first bytes, and the length if it is known, are those of the format "ecl"."""
+    """Whether the first bytes, and the length if known, are those of the format "ecl"."""
     head = source.peek(HEAD)
     numbers = np.frombuffer(head, "<i4", len(head) // 4).astype(np.int64)
     if len(numbers) < 3 or numbers[:2].min() < 0:
@@ -92,9 +92,8 @@ def is_ecl(source: Source) -> bool:
 
 
 def _read_edge_list(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
-    reader: Any
     if asked.as_text:
-        reader = native.DigitArcReader("#%", "", source.line)
+        reader: Any = native.DigitArcReader("#%", "", source.line)
     else:
         reader = native.ArcReader("#%", "", source.line, 0, INT64_MAX, True)
     arcs = _read_text(source, reader)
@@ -112,23 +111,18 @@ def _read_matrix_market(source: Source) -> Parts:
             raise source.error(f"expected {expected}, found {_shown(word)}", 1)
     rows, columns, entries = _read_counts(source, _read_header(source, b"%"), 3)
     if rows != columns:
-        raise source.error(
-            f"{rows} rows and {columns} columns; an adjacency matrix is square", source.line
-        )
+        told = f"{rows} rows and {columns} columns; an adjacency matrix is square"
+        raise source.error(told, source.line)
     arcs = _read_text(source, native.ArcReader("%", "", source.line, 1, rows, False))
     _check_count(source, "entries", entries, len(arcs[0]))
-    if banner[4] == b"general":
-        return Parts(rows, arcs=arcs)
-    return parts.undirected(rows, *arcs)
+    return Parts(rows, arcs) if banner[4] == b"general" else parts.undirected(rows, *arcs)
 
 
 def _read_dimacs(source: Source) -> Parts:
     header = _read_header(source, b"c")
     if header[0] != b"p" or header[1:2] not in ([b"sp"], [b"edge"], [b"col"]):
-        raise source.error(
-            f"expected 'p sp' or 'p edge' and two counts, found {_shown(b' '.join(header))}",
-            source.line,
-        )
+        told = f"expected 'p sp' or 'p edge' and two counts, found {_shown(b' '.join(header))}"
+        raise source.error(told, source.line)
     vertices, lines = _read_counts(source, header[2:], 2)
     mark = "a" if header[1] == b"sp" else "e"
     arcs = _read_text(source, native.ArcReader("c", mark, source.line, 1, vertices, False))
@@ -229,7 +223,7 @@ def _graph_of_npz(path: str) -> Parts:
 
 
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
-    """Return the word in the array "format", which is of bytes or text, and all arrays' names."""
+    """Return the word in the array "format", of bytes or text, and the names of all arrays."""
     with zipfile.ZipFile(path) as archive:
         packing = archive.getinfo("format.npy").compress_type
         if packing not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -251,15 +245,15 @@ def _read_graphml(source: Source) -> tuple[Parts, Names]:
     if not reader.has_graph:
         raise source.error("has no <graph> in its <graphml>")
     vertices = reader.largest + 1
-    if reader.is_directed:
-        return Parts(vertices, arcs=(src, dst)), _names_of(source, reader)
-    return parts.undirected(vertices, src, dst), _names_of(source, reader)
+    is_directed = reader.is_directed
+    made = Parts(vertices, (src, dst)) if is_directed else parts.undirected(vertices, src, dst)
+    return made, _names_of(source, reader)
 
 
 def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
     separator, columns, first, second = _read_first_row(source, asked)
-    line, may_be_numbers = source.line, not asked.as_text
-    reader = native.NamedArcReader(separator, columns, first, second, line, may_be_numbers)
+    place = first, second, source.line
+    reader = native.NamedArcReader(separator, columns, *place, not asked.as_text)
     src, dst = _read_text(source, reader, LONGEST_ROW)
     if reader.as_numbers:
         return Parts(reader.largest + 1, arcs=(src, dst)), None
@@ -275,7 +269,7 @@ def _read_csv(source: Source, asked: Asked) -> tuple[Parts, Ids | None]:
 
 
 def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
-    """Read a header, if there is one; return the separator, and the columns: how many, and ends."""
+    """Read a header, if any; return the separator, the number of columns, and those of ends."""
     sample = bytes(source.peek(SAMPLE))
     line = FIRST_LINE.match(sample)
     assert line is not None
@@ -294,11 +288,8 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
         asked.notes.append(found.note(source.path, rows[0]))
     if not (found.is_header if asked.header is None else asked.header):
         if separators[0] != "\t" and len(separators) > 1:
-            raise source.error(
-                "its columns may be apart by ';' or by ','; quote names that hold one of these, or "
-                "put a header above them",
-                1,
-            )
+            told = "its columns may be apart by ';' or by ','; quote names that hold one of these"
+            raise source.error(f"{told}, or put a header above them", 1)
         return separators[0], len(names), 0, 1
     for name in ends:
         if names.count(name) > 1:
@@ -309,20 +300,18 @@ def _read_first_row(source: Source, asked: Asked) -> tuple[str, int, int, int]:
 
 
 def _names_of(source: Source, reader: Any) -> Names:
-    """Return names as an array of NumPy, where each takes as much memory as the longest."""
+    """Return names as an array, where each takes as much memory as the longest."""
     count, longest = reader.largest + 1, reader.longest
     if 4 * longest * count > FREE_NAMES + BYTES_PER_CHARACTER * reader.characters:
-        raise source.error(
-            f"an array of {count} names of up to {longest} characters takes "
-            f"{4e-9 * longest * count:,.1f} GB; shorten the longest"
-        )
+        array = f"an array of {count} names of up to {longest} characters"
+        raise source.error(f"{array} takes {4e-9 * longest * count:,.1f} GB; shorten the longest")
     names = np.empty(count, f"<U{max(longest, 1)}")
     reader.write_names(names.view("<u4")[: count * longest])
     return names
 
 
 class Format(NamedTuple):
-    """A format: what reads it, the ends of its files' names, and what these hold."""
+    """A format: its reader, the suffixes of its files, and what these hold."""
 
     read: Callable[..., Any]
     suffixes: tuple[str, ...] = ()
@@ -382,8 +371,7 @@ def _read_text(
 ) -> tuple[Indices, Indices]:
     """Return the two arrays, of int32 if they fit, that `reader` makes of the file, or of `fill`.
 
-    No header decides how much is allocated. The reader leaves fewer than `longest` bytes to the
-    next chunk.
+    No header decides how much is allocated. The reader leaves fewer than `longest` bytes over.
     """
     blocks = np.empty((2, CHUNK + longest + 1), np.int64)
     pieces: tuple[list[Indices], list[Indices]] = [], []

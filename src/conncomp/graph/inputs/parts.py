@@ -25,8 +25,8 @@ Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
-# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
-# a mistake: ids that are no vertex numbers, or a damaged header.
+# Without num_vertices, more vertices than this per arc, beyond what takes a second, are a mistake:
+# ids that are no vertex numbers, or a damaged header.
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
 # What labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
@@ -34,12 +34,10 @@ BYTES_PER_VERTEX = 32
 
 @dataclass(eq=False)
 class Parts:
-    """The arrays of a `Graph`, once they are checked, and facts about them.
+    """The checked arrays of a `Graph`, as `GraphArrays`.
 
-    `arcs` are sources and targets, `csr` is compressed sparse rows: one of them, and the other once
-    somebody asks for it. `symmetric` is whether every arc is listed from both ends, equally often,
-    and `sorted_rows` whether targets in rows ascend; None if nobody has looked. `library` is that
-    of the arrays the user gave, and of labels; those here are NumPy's or CuPy's.
+    Of `arcs` and `csr` one is given; the other is made on demand. `library` is that of the user's
+    arrays, and of labels; the arrays here are NumPy's or CuPy's.
     """
 
     num_vertices: int
@@ -74,8 +72,7 @@ class Parts:
 
     def stream(self) -> AbstractContextManager[object]:
         """Work on the GPU where the arrays lie, on the stream that is current in their library."""
-        some_array: Any = self.lists[0]
-        return _arrays.caller_stream(self.library, some_array.device.id)
+        return _arrays.caller_stream(self.library, self.lists[0].device.id)
 
     def to(self, device: str) -> Parts:
         """Return the same on a device: itself if it lies there."""
@@ -156,9 +153,8 @@ class Parts:
             else:
                 from scipy import sparse
 
-                shape = (self.num_vertices, self.num_vertices)
                 ones = np.ones(len(rows[1]), np.bool_)
-                matrix = sparse.csr_array((ones, *rows[::-1]), shape=shape)
+                matrix = sparse.csr_array((ones, *rows[::-1]), shape=(self.num_vertices,) * 2)
                 matrix.sum_duplicates()
                 self.symmetric = (matrix != matrix.T).nnz == 0
         return self.symmetric
@@ -171,20 +167,19 @@ class Parts:
 
 
 def parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> Parts:
-    """Return the parts of arcs, once checked; by default vertices end with the largest there."""
+    """Return the parts of arcs, checked; by default the largest end is the last vertex."""
     with where_they_lie(src=src, dst=dst) as library:
         ends = [as_indices(src, "src"), as_indices(dst, "dst")]
         check_lengths(("src", "dst"), ends)
         first, second = as_one_dtype(ends)
-        arcs = first, second
-        count = check_arcs(arcs, num_vertices)
+        count = check_arcs((first, second), num_vertices)
         if num_vertices is None:
-            refuse_excess(arcs, count)
-        return Parts(count, arcs, library=library)
+            refuse_excess((first, second), count)
+        return Parts(count, (first, second), library=library)
 
 
 def parts_of_rows(indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None) -> Parts:
-    """Return the parts of rows, once checked; by default there is a vertex for each row."""
+    """Return the parts of rows, checked; by default there is a vertex per row."""
     with where_they_lie(indptr=indptr, indices=indices) as library:
         rows = as_rows(indptr, indices)
         count = len(rows[0]) - 1
@@ -198,7 +193,7 @@ def parts_of_rows(indptr: ArrayLike, indices: ArrayLike, num_vertices: int | Non
 
 @contextmanager
 def where_they_lie(**arrays: Any) -> Iterator[str]:
-    """Work where some arrays lie, all on a GPU or none; the value is the library of the first."""
+    """Work where arrays lie, all on a GPU or none; the value is the library of the first."""
     places = {name: _arrays.on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
@@ -213,7 +208,7 @@ def where_they_lie(**arrays: Any) -> Iterator[str]:
 
 
 def mirrored(indptr: Indices, indices: Indices) -> Parts:
-    """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
+    """Return the parts of rows that should, but may not, list every edge from both ends."""
     symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
     return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
@@ -242,7 +237,7 @@ def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
 
 
 def check_arcs(arcs: Ends, num_vertices: int | None) -> int:
-    """Raise unless all ends are vertices; return how many there are, by default all that occur."""
+    """Raise unless all ends are vertices; return how many, by default all that occur."""
     found = [extremes(ends) if len(ends) else (0, -1) for ends in arcs]
     if num_vertices is None:
         num_vertices = 1 + max(largest for _, largest in found)
@@ -260,13 +255,13 @@ def as_rows(indptr: ArrayLike, indices: ArrayLike) -> Ends:
 
 
 def sources_of_rows(indptr: Indices, indices: Indices) -> Indices:
-    """Return where each arc of compressed sparse rows begins."""
+    """Return the sources of the arcs of rows."""
     vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
     return np.repeat(vertices, np.diff(indptr))
 
 
 def as_array(values: ArrayLike, name: str) -> Any:
-    """Return values as an array of NumPy, or of CuPy on the current GPU if they lie there."""
+    """Return values as an array of NumPy, or of CuPy if they lie on the current GPU."""
     if not _arrays.on_gpu(values):
         return _arrays.as_numpy(values, name)
     array = _arrays.as_cupy(values)
@@ -275,9 +270,9 @@ def as_array(values: ArrayLike, name: str) -> Any:
 
 
 def as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if it can be.
+    """Return `values` as a contiguous vector of int32 or int64, in main memory a view if possible.
 
-    On a GPU, which is the current one, it is a copy, made before anything is checked.
+    On the current GPU it is a copy, made before anything is checked.
     """
     array = as_array(values, name)
     if array.size == 0:
@@ -296,7 +291,7 @@ def as_indices(values: ArrayLike, name: str) -> Indices:
 
 
 def check_num_vertices(num_vertices: int) -> int:
-    """Return how many vertices a graph is to have; raise unless it may."""
+    """Return the number of vertices; raise unless a graph may have so many."""
     count = as_integer("num_vertices", num_vertices)
     if not 0 <= count <= MOST_VERTICES:
         raise ValueError(f"num_vertices={count} must be from 0 to {MOST_VERTICES}")
@@ -310,9 +305,8 @@ def check_csr(indptr: Indices, indices: Indices) -> None:
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         fall = int(falls.argmax())
-        raise ValueError(
-            f"indptr decreases from {indptr[fall]} to {indptr[fall + 1]} at position {fall + 1}"
-        )
+        change = f"from {indptr[fall]} to {indptr[fall + 1]}"
+        raise ValueError(f"indptr decreases {change} at position {fall + 1}")
     if indptr[-1] != len(indices):
         raise ValueError(f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries")
     check_range(indices, "indices", len(indptr) - 1)
@@ -321,7 +315,7 @@ def check_csr(indptr: Indices, indices: Indices) -> None:
 def check_range(
     vertices: Indices, name: str, num_vertices: int, found: tuple[int, int] | None = None
 ) -> None:
-    """Raise unless all entries of an array are vertices; `found` are its `extremes`, if known."""
+    """Raise unless all entries are vertices; `found` are their `extremes`, if known."""
     if len(vertices) == 0:
         return
     for worst in found or extremes(vertices):
@@ -331,24 +325,20 @@ def check_range(
 
 
 def excess(num_vertices: int, num_arcs: int) -> str | None:
-    """Return what vertices that only a number tells of take, if that is much for so many arcs."""
+    """Return what vertices take, if they are many for so many arcs."""
     if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
         return None
-    return (
-        f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about "
-        f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
-    )
+    memory = f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
+    return f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about {memory}"
 
 
 def refuse_excess(arcs: Ends, num_vertices: int) -> None:
-    """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
-    problem = excess(num_vertices, len(arcs[0]))
-    if problem is None:
+    """Raise if the largest vertex is hardly meant as one."""
+    if not (problem := excess(num_vertices, len(arcs[0]))):
         return
     far = num_vertices - 1
-    name, ends = next(
-        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
-    )
+    named = zip(("src", "dst"), arcs, strict=True)
+    name, ends = next(pair for pair in named if extremes(pair[1])[1] == far)
     meant = f", or give num_vertices={num_vertices} if so many are meant"
     raise ValueError(
         f"{name}[{int((ends == far).argmax())}] is {far}, which makes {problem}; vertices are "
@@ -363,14 +353,14 @@ def no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
 
 
 def check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
-    """Raise unless the arrays of a call, of these names, are of one length."""
+    """Raise unless the arrays of these names are of one length."""
     if len({len(array) for array in arrays}) > 1:
         (first, second), sizes = names, [len(array) for array in arrays]
         raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
 
 
 def check_one_each(name: str, shape: tuple[int, ...], num_arcs: int) -> None:
-    """Raise unless an array, of this shape, has an entry for each arc of a graph."""
+    """Raise unless an array of this shape has an entry per arc."""
     if shape != (num_arcs,):
         raise ValueError(
             f"{name} has shape {shape}; there must be one for each of {num_arcs} arcs, in the order"

@@ -34,7 +34,7 @@ def read_parts(
         # Vertices that only a number tells of may need much memory and time.
         rows_were_read = graph.csr is not None
         problem = None if rows_were_read else parts.excess(graph.num_vertices, graph.num_arcs)
-        if problem is not None:
+        if problem:
             raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
     return graph, names
 
@@ -45,10 +45,10 @@ def _read_as(format: str, source: Source, asked: Asked) -> tuple[Parts, Ids | No
         (f"header={asked.header}", asked.header is not None, ["csv"]),
     ):
         if given and format not in known:
-            raise source.error(
-                f"{name} is for the format {' or '.join(known)}, but the file is read as "
-                f"{format}; leave it out, or give another format="
+            told = (
+                f"{name} is for the format {' or '.join(known)}, but the file is read as {format}"
             )
+            raise source.error(f"{told}; leave it out, or give another format=")
     chosen = FORMATS[format]
     if chosen.is_text:
         head = source.peek(formats.HEAD)
@@ -81,10 +81,8 @@ def _find_format(source: Source, asked: Asked) -> str:
     if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
         if formats.is_ecl(source):
             return "ecl"
-        raise source.error(
-            f"is binary, and of none of the formats {', '.join(FORMATS)}; where it is one of them, "
-            "say so by format="
-        )
+        told = f"is binary, and of none of the formats {', '.join(FORMATS)}"
+        raise source.error(f"{told}; where it is one of them, say so by format=")
     if re.match(rb"\s*<\?xml|\s*<graphml", head):
         return "graphml"
     return "dimacs" if re.match(rb"[cp]\s", head) else "edge-list"

@@ -16,8 +16,8 @@ from conncomp.files.access import Source
 UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
 UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 
-# A parser of XML keeps a comment, or another piece that has begun, and reads it from its beginning
-# with each block: of longer ones time would grow with the square of their length.
+# The parser reads a comment, or another piece that has begun, from its beginning with each block:
+# of longer ones time would grow with the square of their length.
 LONGEST_PIECE = 1 << 20
 # What a parser of XML sees instead of plain elements.
 PLAIN_ELEMENT = b"<a/>"
@@ -26,8 +26,8 @@ PLAIN_ELEMENT = b"<a/>"
 class XmlText:
     """The text of a file of XML in UTF-8, which a parser has found to be well-formed so far.
 
-    For plain pieces (`native.plain_pieces`) the parser sees an element, line ends and blanks, which
-    keep its place.
+    For plain pieces (`native.plain_pieces`) it sees an element, line ends and blanks, which keep
+    its place.
     """
 
     def __init__(self, source: Source, chunk: int, head: int) -> None:
@@ -63,13 +63,13 @@ class XmlText:
         self._parser.StartElementHandler = None  # which says that the first element has begun
 
     def _is_plain(self) -> bool:
-        """Return whether the next byte is outside of tags, in the first element, and of ASCII's."""
+        """Whether the next byte is outside of tags, in the first element, and in ASCII."""
         is_read = self._parsed == self._parser.CurrentByteIndex
         has_begun = self._parser.StartElementHandler is None
         return self._decode is bytes and has_begun and is_read and not self._is_over
 
     def _parse_around_pieces(self, block: bytes) -> bytes:
-        """Parse a block up to a tag that its end may have cut, and return that part of it."""
+        """Parse a block up to a tag that its end may cut, and return that part."""
         tag = block.rfind(b"<")
         is_cut = tag >= 0 and block.find(b">", tag) < 0 and len(block) - tag <= native.longest_row
         whole = tag if is_cut else len(block)
@@ -95,16 +95,12 @@ class XmlText:
         self._parsed += len(text)
         # What the parser keeps, as its end has not come yet.
         if self._parsed - self._parser.CurrentByteIndex > LONGEST_PIECE:
-            raise ValueError(
-                f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes; "
-                f"leave it out: line {self._parser.CurrentLineNumber}"
-            )
+            told = f"has a comment, or another piece of XML, of more than {LONGEST_PIECE} bytes"
+            raise ValueError(f"{told}; leave it out: line {self._parser.CurrentLineNumber}")
 
     def _refuse(self, *declaration: object) -> None:
-        raise ValueError(
-            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
-            f"{self._parser.CurrentLineNumber}"
-        )
+        told = "has a DOCTYPE, which can expand without end and which GraphML does not need"
+        raise ValueError(f"{told}: line {self._parser.CurrentLineNumber}")
 
     def _declare(self, version: str, encoding: str | None, standalone: int) -> None:
         self._declared = encoding

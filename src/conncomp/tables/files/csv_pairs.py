@@ -44,7 +44,7 @@ class CsvFile(PairFile):
         self._choose(self._names, lambda name: pa.float64() if name == self.wanted.weights else ids)
 
     def _judge(self, rows: list[list[str]]) -> bool:
-        """Return whether the first row names the columns, judged by `wanted` and the rows below."""
+        """Return whether the first row names the columns, by `wanted` and the rows below."""
         first, names = rows[0], [name for _, name in self.wanted.by_argument()]
         are_there = set(names) <= set(first)
         are_numbers = all(name.isascii() and name.isdecimal() for name in names)
@@ -83,8 +83,8 @@ class CsvFile(PairFile):
             self.wanted = Wanted(("0",), ("1",), weights, self.wanted.argument)
         for argument, name in self.wanted.by_argument():
             if name not in self._names:
-                told = f"columns have the numbers 0 to {len(self._names) - 1}"
-                raise ValueError(f"{argument}={shown(name)}: without a header, {told}")
+                told = f"without a header, columns have the numbers 0 to {len(self._names) - 1}"
+                raise ValueError(f"{argument}={shown(name)}: {told}")
 
     def _first_row(self, source: Source) -> list[str]:
         try:
@@ -107,11 +107,10 @@ class CsvFile(PairFile):
             if not source.peek(1):
                 return
             file, stream = self._stream(source.packing)
+            rows = {"column_names": self._names, "skip_rows": source.line}
             reader = table.open_csv(
                 stream,
-                table.ReadOptions(
-                    column_names=self._names, skip_rows=source.line, block_size=CSV_BLOCK
-                ),
+                table.ReadOptions(block_size=CSV_BLOCK, **rows),
                 table.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 table.ConvertOptions(
                     # As integers, Arrow would accept blanks, leading zeros and base 16.
@@ -135,7 +134,7 @@ class CsvFile(PairFile):
         return super()._batch(table, size, row, nulls)
 
     def _as_integers(self, column: Any, name: str, row: int) -> Any:
-        """Convert text to integers; raise unless each is written as Python prints it."""
+        """Convert text to integers; raise unless each looks as Python prints it."""
         pa = optional("pyarrow", PURPOSE)
         missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
         text = (column if missing is None else column.fill_null("0")).cast(pa.large_string())

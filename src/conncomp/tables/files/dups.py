@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
-from conncomp.tables.clusters import new_clusters
+from conncomp.tables.id_space import new_clusters
 from conncomp.tables.ids import one_word
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def cluster_dups(
         The folder of the ``.dups`` files, which ``MinhashDedupBuckets`` writes.
     output_folder : str, path-like or DataFolder
         The folder to write to. ``000007.remove`` lists the documents of file 7 to remove: all but
-        one of each cluster.
+        one per cluster.
     save_cluster_id, save_cluster_size : bool, optional
-        Whether to write ``000007.clusters`` and ``000007.sizes``: for each document that has a
-        duplicate, its number and that of its cluster, or the size of the cluster.
+        Whether to write ``000007.clusters`` and ``000007.sizes``: for each document with a
+        duplicate, its number and that of its cluster, or the cluster's size.
     ignore_index_matches : bool, optional
         Whether to ignore pairs with the index of another data set. Otherwise all documents of a
         cluster with such a pair are removed.
@@ -55,8 +56,8 @@ def cluster_dups(
     Returns
     -------
     dict of str to int
-        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: the numbers of documents with a
-        duplicate, of documents to remove, and of clusters.
+        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate,
+        how many to remove, and how many clusters.
 
     Raises
     ------
@@ -68,9 +69,9 @@ def cluster_dups(
     Notes
     -----
     As in datatrove, the order of the pairs decides which document of a cluster stays: when a pair
-    joins two clusters, the document of the larger one stays, or, if they are equal, that of the
-    first document of the pair. Files are read in the order of their names. Memory is about 24
-    bytes per document with a duplicate, for any number of pairs.
+    joins two clusters, that of the larger one, or, if they are equal, of the first document of the
+    pair. Files are read in the order of their names. Memory is about 24 bytes per document with a
+    duplicate, for any number of pairs.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def cluster_dups(
 
 
 def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
-    """Yield the ids on both sides: the file in the upper 32 bits, the document in the lower."""
+    """Yield the ids on both sides: the file in the upper 32 bits, the document below."""
     while data := file.read(BLOCK):
         if len(data) % PAIR:
             raise ValueError(f"{name} is cut off: a pair has {PAIR} bytes")
@@ -119,12 +120,11 @@ def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], .
 
 
 class _Forest:
-    """Trees of documents, which pairs unite in order, the smaller below the larger."""
+    """Trees of documents: pairs put the smaller one below the larger, in order."""
 
     def __init__(self) -> None:
         self._ids = new_clusters(1, [], on_gpu=False)
-        self._parent = np.empty(0, np.int32)
-        self._sizes = np.empty(0, np.int32)
+        self._parent, self._sizes = np.empty((2, 0), np.int32)
         self._index = -1  # the number of `INDEX`, once it has one
 
     def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
@@ -164,7 +164,7 @@ def _write(
     files = (documents >> np.uint64(32)).astype(np.int64)
     names = (documents & np.uint64(2**32 - 1)).astype("<u4")
     edges = np.flatnonzero(np.diff(files, prepend=-1, append=-1))
-    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    for begin, end in pairwise(edges.tolist()):
         part = slice(begin, end)
         gone = names[part][removed[part]]
         file = f"{files[begin]:06d}"
@@ -194,8 +194,7 @@ class _Folder:
         from conncomp.files.access import atomic_path  # which takes a quarter of a second to import
 
         self._path.mkdir(parents=True, exist_ok=True)
-        path = self._path / name
-        with atomic_path(path, len(content)) as temporary:
+        with atomic_path(self._path / name, len(content)) as temporary:
             temporary.write_bytes(content)
 
 

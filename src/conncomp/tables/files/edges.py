@@ -1,4 +1,4 @@
-"""Components of graphs whose edges are in files, in memory for the vertices only."""
+"""Components of graphs whose edges are in files, with memory for the vertices only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def label_edge_files(
     r"""Label the connected components of a graph whose edges are in files.
 
     Edges are read once, in batches, and not stored. Memory is 4 bytes per vertex, or 8 from 2³¹
-    vertices on, twice that while labels are computed, and the batches being read.
+    vertices on, twice that while labels are computed, and some batches.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def label_edge_files(
     num_vertices : int, optional
         The default is the largest end plus one.
     format : {"parquet", "arrow", "csv", "tsv"}, optional
-        The default is the format that each file's name tells.
+        By default each file's name tells the format.
     header : bool, optional
-        Whether the first row of CSV and TSV names the columns. By default the rows decide, with a
-        warning where that is a guess.
+        Whether the first row of CSV and TSV names the columns. By default the rows decide; a guess
+        warns.
     progress : callable, optional
         Called with about the number of bytes read, and that of all files.
 
@@ -173,9 +173,9 @@ def minimum_spanning_forest_of_files(
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
     r"""Find the spanning forest of the least weight of a graph whose edges are in files.
 
-    Edges are read once, in batches. Now and then, the forest so far and the edges read since are
-    reduced to their forest. Memory is four numbers per edge, for a million edges plus three times
-    the number of vertices.
+    Edges are read once, in batches. Now and then, the forest so far and the edges since are reduced
+    to their forest. Memory is four numbers per edge, for a million edges plus three times the
+    number of vertices.
 
     Parameters
     ----------
@@ -207,8 +207,7 @@ def minimum_spanning_forest_of_files(
     """
     if (other := function_for(files, "minimum_spanning_forest_of_files")) is not None:
         _refuse_what_is_for_files(format=format, header=header, progress=progress)
-        lazy: tuple[Any, Any, Any, Any] = other(files, [src, dst, weights], num_vertices)
-        return lazy
+        return cast(tuple[Any, Any, Any, Any], other(files, [src, dst, weights], num_vertices))
     columns = src, dst, weights
     edges = EdgeFiles(files, columns, num_vertices, format, header).with_warnings()
     forest = forests.GrowingLeastForest(edges.weight_type, numbered=True)
@@ -220,14 +219,14 @@ def minimum_spanning_forest_of_files(
 
 
 def _refuse_what_is_for_files(**given: Any) -> None:
-    """Raise if an argument is given that only files need."""
+    """Raise if an argument for files only is given."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name}={shown(value)} is for files, not a DataFrame; leave it out")
 
 
 class EdgeFiles:
-    """Files of edges: `columns` are both ends and perhaps weights; `count` edges are read."""
+    """Files of edges: `columns` are both ends, perhaps weights; `count` edges are read."""
 
     def __init__(
         self,
@@ -255,7 +254,7 @@ class EdgeFiles:
         self.notes = reading.notes_of(self._files)
 
     def with_warnings(self) -> EdgeFiles:
-        """Issue the notes as warnings, at the line that called the public function; return self."""
+        """Issue the notes as warnings where the public function was called; return self."""
         for note in self.notes:
             warnings.warn(note, stacklevel=3)
         return self
@@ -282,8 +281,7 @@ class EdgeFiles:
                 largest = max(largest, other)
                 rows = max(promised, self.count)
                 self.most = forests.count_vertices(largest, self.num_vertices, rows, where)
-                weights = batch.weights
-                if weights is not None:
+                if (weights := batch.weights) is not None:
                     weights = weights.to_numpy(zero_copy_only=False)
                     weights = weights.astype(self.weight_type, copy=False)
                 yield forests.all_of(src, dst, weights, largest)

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 
 from conncomp._memory import free_memory, in_words, parse_bytes, resident_memory
 from conncomp.tables.columns import Column, as_columns
-from conncomp.tables.files.binary_pairs import width_of
-from conncomp.tables.files.pair_file import Batch, PairFile, empty_column
+from conncomp.tables.files.pair_file import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
 
 # Bytes per distinct id: in the hash table, on average and at most; per threshold, of its parent and
-# of its columns in the result; of the links that divide clusters.
+# of its columns in the result; of links that divide clusters.
 SLOT, LARGEST_SLOT = 12, 15
 PARENT, RESULT, LINKS = 4, 12, 130
 LENGTH = 16  # of text, until the first batch
@@ -22,17 +21,16 @@ SHARE = 0.9
 
 
 class Budget:
-    """The memory that clusters may take: the `given` limit, or nearly all free memory.
+    """The memory that clusters may take: the `given` limit, or nearly all that is free.
 
     There are `levels` thresholds; `first` names clusters by ids, and `divides` stores links.
     """
 
     def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:
-        now = resident_memory()
+        self._start = now = resident_memory()
         self.limit = int(now + SHARE * free_memory()) if given is None else parse_bytes(given)
         free = f"{in_words(self.limit)} are free"
         self._limit = free if given is None else f"memory={given} is the limit"
-        self._start = now
         self._levels, self._first, self._divides = levels, first, divides
         self._parts: list[Column] = []
         self._bytes = self._rows = 0  # of ids of variable length that came
@@ -41,11 +39,10 @@ class Budget:
             raise ValueError(f"there is too little memory to begin, which takes {least}")
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
-        """Return a warning if ids may not fit, as far as headers of files tell, or None."""
-        most = 0
-        widths: set[int | None] = set()
+        """Return a warning if ids may not fit, by the headers of files, or None."""
+        most, widths = 0, set[int | None]()
         for file in files:
-            kinds = [file.types[name] for name in (*file.wanted.left, *file.wanted.right)]
+            kinds = [file.types[name] for name in file.wanted.ids]
             empty = [empty_column(file.types[name]) for name in file.wanted.left]
             self._parts = self._parts or [part for one in empty for part in as_columns(one, "")]
             if file.rows is None:
@@ -92,10 +89,8 @@ class Budget:
         needed = resident_memory() + ids * (coming + LINKS * self._divides)
         if needed > self.limit:
             read = "" if share is None else f", after {100 * share:.0f} % of the input,"
-            raise MemoryError(
-                f"{ids:,} distinct ids{read} take {in_words(needed)} with the table of their "
-                f"clusters; {self._limit}; {REMEDY}"
-            )
+            taken = f"{in_words(needed)} with the table of their clusters"
+            raise MemoryError(f"{ids:,} distinct ids{read} take {taken}; {self._limit}; {REMEDY}")
 
 
 REMEDY = (

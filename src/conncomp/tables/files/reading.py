@@ -1,8 +1,8 @@
 """Read files of pairs in batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
 
-`open_file` reads the header of a file. `batches` then reads the wanted columns of one file after
-another, while threads read and decode ahead. A forged length in a header allocates no memory: no
-read asks for more bytes than the file has.
+`open_file` reads the header of a file. `batches` then reads the wanted columns file by file, while
+threads read and decode ahead. A forged length in a header allocates no memory: no read asks for
+more bytes than the file has.
 """
 
 from __future__ import annotations
@@ -15,18 +15,27 @@ from pathlib import PurePath
 from conncomp._arguments import check_choice
 from conncomp.files.access import PACKINGS, StrPath
 from conncomp.tables.columns import Column, as_weights
-from conncomp.tables.files.binary_pairs import DUPS_COLUMNS, ArrowFile, DupsFile, ParquetFile
 from conncomp.tables.files.csv_pairs import CsvFile
-from conncomp.tables.files.pair_file import Batch, Items, PairFile, T, Wanted, as_side, empty_column
+from conncomp.tables.files.pair_file import (
+    DUPS_COLUMNS,
+    ArrowFile,
+    Batch,
+    DupsFile,
+    Items,
+    PairFile,
+    ParquetFile,
+    T,
+    Wanted,
+    as_side,
+    empty_column,
+)
 from conncomp.tables.id_space import common_family
 
 # How names end; a suffix of a packing may follow for CSV.
 SUFFIXES = {
     "parquet": (".parquet", ".pq", ".parq"),
     "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
-    "csv": (".csv",),
-    "tsv": (".tsv",),
-    "dups": (".dups",),
+    **{name: (f".{name}",) for name in ("csv", "tsv", "dups")},
 }
 
 # More readers would decode faster than any machine clusters.
@@ -56,9 +65,8 @@ def open_file(
     check_choice("format", format, (None, *SUFFIXES))
     chosen = format or format_of(path)
     if chosen is None:
-        raise ValueError(
-            f"{path}: its name does not say what it is; give format=, one of {', '.join(SUFFIXES)}"
-        )
+        remedy = f"give format=, one of {', '.join(SUFFIXES)}"
+        raise ValueError(f"{path}: its name does not say what it is; {remedy}")
     if chosen in ("csv", "tsv"):
         return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers, header)
     if chosen == "dups" and not wanted.left:
@@ -69,7 +77,7 @@ def open_file(
 
 
 def notes_of(files: Iterable[PairFile]) -> list[str]:
-    """Return the notes of files: one for all with a header, and one for all without."""
+    """Return the notes of files: one for those with a header, and one for the others."""
     found: dict[str, list[str]] = {}
     for file in files:
         if file.note is not None:
@@ -84,10 +92,8 @@ def check_types(files: Iterable[PairFile]) -> None:
     weighed: dict[str, str] = {}
     for file in files:
         for names in filter(None, (file.wanted.left, file.wanted.right)):
-            side = as_side(
-                (f"column {name!r} of {file.path}", empty_column(file.types[name]))
-                for name in names
-            )
+            types = ((f"column {name!r} of {file.path}", file.types[name]) for name in names)
+            side = as_side((called, empty_column(kind)) for called, kind in types)
             first = first or side
             if len(side) != len(first):
                 raise ValueError(
@@ -121,7 +127,7 @@ PATIENCE = 0.2
 
 
 def in_order(pieces: Iterator[Callable[[], Items[T]]], workers: int) -> Items[T]:
-    """Yield the items of one generator after another; threads compute the next items ahead.
+    """Yield the items of one generator after another; threads compute ahead.
 
     >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
     >>> list(in_order(iter(pieces), 2))

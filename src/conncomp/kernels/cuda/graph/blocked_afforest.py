@@ -30,19 +30,17 @@ KERNELS = Templates(
 LOCAL_THREADS, GUESSERS = 1024, 256
 MID_ROW, HUB = 128, 4096
 VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
-# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
-# there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
-# Where there are fewer, vertices start under their lowest neighbours.
+# Two blocks that unite vertices share a multiprocessor, which keeps a kilobyte of each. With more
+# arcs per vertex than MANY_ARCS, few stay in a block: smaller ones are faster. With fewer, vertices
+# start under their lowest neighbours.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
 MANY_ARCS = 7
-# Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
-# the same few growing components, and wait for each other at their roots. So an eighth of the
-# vertices begins.
+# With many arcs and so few vertices per thread, all threads would unite the same few growing
+# components, and wait for each other at their roots. So an eighth of the vertices begins.
 FEW_VERTICES = 8
 ALL_WORDS, FEW_WORDS, OTHER_WORDS, HALF_OF_SCATTERED = range(4)
 # In graphs of more vertices whose mean number of arcs is above this, and not above MANY_ARCS, one
-# neighbour of half of the vertices, beside those that all started under, makes a giant if there is
-# one to be found.
+# more neighbour of half of the vertices makes a giant, if there is one.
 POSTPONING_FROM, SOME_ARCS = 1 << 16, 3
 BITS = np.dtype(np.uint32)
 REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
@@ -94,10 +92,9 @@ def fill_roots(gpu: Gpu, graph: GraphArrays, roots: DeviceArray, workspace: Work
 
 
 def _span(gpu: Gpu, count: int, arcs: int) -> int:
-    """Return how many vertices a block takes: so many that all blocks have work to the end.
+    """Return how many vertices a block takes, so that all blocks have work to the end.
 
-    They take turns where not all can run at once; a last turn of a few blocks would be a wait for
-    the others.
+    Where not all run at once they take turns, and the last turn must not have only a few.
     """
     blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
     most = max(WARP, int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES) // WARP * WARP)

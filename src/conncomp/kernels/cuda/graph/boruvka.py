@@ -29,15 +29,13 @@ SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 4096, 1024, 256, 32
 MOST_CHUNKS = 1024
 COUNTERS_BYTES, BYTE, BITS = 3 * 128, np.dtype(np.uint8), np.dtype(np.uint32)
 KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
-# For fewer than how many edges a vertex all are gone through at once: where keys are the numbers of
-# arcs, and elsewhere.
+# With fewer edges per vertex all are taken at once: where keys are numbers of arcs, and elsewhere.
 ALL_IN_ORDER, ALL_LIGHT = 3, 1.75
 NUMBERED_AT_ONCE, SEEN_AT_ONCE, ROWS_OF_THREAD = 4, 8, 2
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 SETTLING_THREADS = 1024  # of one block on each multiprocessor
 OUTSIDE_THREADS = 128
-# From how many vertices on a row is far from another one, and after how many steps an edge that is
-# to be a link is listed.
+# From how many vertices on rows are far apart, and after how many steps a future link is listed.
 FAR, NOWHERE, MOST_STEPS = 1 << 18, 1 << 62, 128
 
 WEIGHTS = Templates(FILE, "weigh_both_ways", bits=KEY_TYPES, indices="pointer vertex")
@@ -59,7 +57,7 @@ PACKED_WEIGHTS = Struct("PackedWeights", "weights", ("order", ORDERS[BITS].dtype
 
 
 def _packed(order: WeightOrder, dtype: DType) -> np.void:
-    """Return the masks of weights, whose bits are of a type, as kernels take them."""
+    """Return the masks of weights as kernels take them."""
     return ORDERS[dtype].pack(order._asdict())
 
 
@@ -125,7 +123,7 @@ LINKS_OF_ROWS = Templates(
 def forest_arcs(
     gpu: Gpu, graph: GraphArrays, weights: WeightBits | None, workspace: Workspace
 ) -> Any:
-    """Return the arcs of the spanning forest of least weight, and of least numbers, ascending.
+    """Return the arcs of the spanning forest of least weight and numbers, ascending.
 
     It waits for the GPU, and notes in the graph whether its rows are sorted.
     """
@@ -145,7 +143,7 @@ def room_for_forest(gpu: Gpu, graph: GraphArrays) -> Any:
 
 
 def as_many(arcs: Any, number: int) -> Any:
-    """Return the first arcs of an array, and little memory that is not used."""
+    """Return the first arcs of an array, with little unused memory."""
     number = min(number, len(arcs))
     return arcs[:number] if 2 * number >= len(arcs) else arcs[:number].copy()
 
@@ -242,8 +240,7 @@ class ForestTask:
         self._launch("number_trees", trees, self.count, memory)
         self._launch("find_trees", trees, self.count, memory)
         if not self._are_many():
-            self._settle(ALL_KEYS)
-            return
+            return self._settle(ALL_KEYS)
         edges, number, limit = self._edges(), self.memory["trees"], self.memory["limit"]
         grid = 1, SAMPLES
         self._launch("guess_limit", grid, self.count, self.arcs, edges, number, self.keys, limit)
@@ -254,17 +251,16 @@ class ForestTask:
         launch(self.kernels[name], grid, *arguments)
 
     def _unite_by_rows(self) -> None:
-        """Unite vertices with the ends of their least edges, if rows are known to show these."""
+        """Unite vertices with the ends of their least edges, if the rows show these."""
         memory, ends, grid = self.memory, self.memory["parent"], self.by_vertex
         imbalance, disorder = memory["imbalance"], memory["disorder"]
         count, (indptr, indices), keys = self.count, self.ends, self.keys
         if self.weights is None:
             if not self.is_sorted:
                 self._launch("count_descents", grid, count, self.arcs, indptr, indices, disorder)
-            far, forest = self.far, memory.struct
-            self._launch("unite_in_order", grid, count, indptr, indices, keys, far, forest)
-            return
-        # The imbalance is 0 if arcs weigh the same both ways, and else by a rare chance.
+            rest = keys, self.far, memory.struct
+            return self._launch("unite_in_order", grid, count, indptr, indices, *rest)
+        # The imbalance is 0 if arcs weigh the same both ways, or else by a rare chance.
         bits, random = self.weights.bits, np.uint64(secrets.randbits(64))
         order = _packed(self.weights.order, bits.dtype)
         weigh = WEIGHTS.one(self.gpu, bits.dtype, indptr.dtype, indices.dtype)
@@ -306,7 +302,7 @@ class ForestTask:
 
 
 def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, Any, Any]:
-    """Return what makes keys of arcs, and the arrays that it reads; to rank takes a sort."""
+    """Return what makes keys of arcs, and the arrays that it reads; ranks take a sort."""
     xp, number = gpu.xp, KEY_TYPES[arcs > INT32_MAX]
     if weights is None:
         return NUMBERS[number], ARC_NUMBERS.pack({}), ()
@@ -321,7 +317,7 @@ def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> tuple[_Keys, An
 
 
 def _order_of(xp: Any, weights: WeightBits) -> Any:
-    """Return the arcs from the lightest to the heaviest, those of equal weight by number."""
+    """Return the arcs by weight, and by number where it is equal."""
     bits, dtype = weights.bits, weights.bits.dtype.type
     minus_zero, negative, sign = map(dtype, weights.order)
     plain = xp.where(bits == minus_zero, dtype(0), bits)

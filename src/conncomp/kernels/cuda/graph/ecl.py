@@ -13,8 +13,8 @@ from conncomp.kernels.graph import GraphArrays
 
 FILE = "cuda/graph/ecl.cuh"
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
-# Threads that have one vertex each take a third to nine tenths of the time of those that go on with
-# others; but a tenth more in lattices of two dimensions, which have so many arcs a vertex.
+# Threads of one vertex each take a third to nine tenths of the time of those that go on with
+# others; but a tenth more in lattices of two dimensions, which have so many arcs per vertex.
 FLAT_ARCS = 3, 4
 THREADS_FOR_ARCS = 128  # of one arc each
 OPTIONS = {"init": (3, 1, 2), "jump": (4, 1, 2, 3), "finish": (3, 1, 2)}
@@ -56,19 +56,18 @@ def fill_roots(
     finish: int = 3,
     tally: Any = None,
 ) -> Any:
-    """Fill `roots` with the smallest vertex of each vertex's component; return how many there are.
+    """Fill `roots` with the smallest vertex of each vertex's component; return how many.
 
     `init`, `jump` and `finish` are the variants of the paper's section 5.1: how vertices start, and
-    which pointers are jumped while arcs are gone through, and at the end. To `tally`, int64 of
-    shape (4,), what `Paths` has is added, of the paths walked while arcs are gone through.
+    which pointers are jumped while uniting arcs, and at the end. `tally`, int64 of shape (4,), adds
+    up the fields of `Paths` for the paths walked while uniting arcs.
     """
     count = graph.num_vertices
     vertices = gpu.grid(count)
     variant = init, jump, finish, tally is not None
     if graph.csr is None:
         src, dst = graph.lists
-        kernels = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
-        start, start_arcs, unite, flatten = kernels
+        start, start_arcs, unite, flatten = ARCS.load(gpu, *variant, src.dtype, roots.dtype)
         counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
         launch(start, vertices, count, None, None, roots, counters, components)
         if init > 1:
@@ -78,8 +77,7 @@ def fill_roots(
     else:
         indptr, indices = graph.csr
         types = indptr.dtype, indices.dtype, roots.dtype
-        kernels = ROWS.load(gpu, *variant, bool(graph.symmetric), *types)
-        start, low, mid, high, flatten = kernels
+        start, low, mid, high, flatten = ROWS.load(gpu, *variant, bool(graph.symmetric), *types)
         worklist, counters, components = workspace.take(
             gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
         )
@@ -104,7 +102,7 @@ class Paths(NamedTuple):
 
 
 def count_paths(gpu: Gpu, graph: GraphArrays, init: int = 3, jump: int = 4) -> Paths:
-    """Count the paths that are walked while arcs of a graph on this GPU are gone through."""
+    """Count the paths walked while uniting the arcs of a graph on this GPU."""
     tally = gpu.xp.zeros(len(Paths._fields), COUNT)
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
     fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ SPAN = 4096
 
 
 def memory_for_edges(graph: GraphArrays) -> tuple[tuple[int, DType], ...]:
-    """Return what `list_edges` wants to be taken from a workspace: three arrays."""
+    """Return the three arrays that `list_edges` wants of a workspace."""
     ends = graph.num_arcs if graph.arcs is None else 0, vertex_dtype(graph)
     return ends, ends, (1, COUNT)
 
@@ -35,8 +35,8 @@ def memory_for_edges(graph: GraphArrays) -> tuple[tuple[int, DType], ...]:
 def list_edges(gpu: Gpu, graph: GraphArrays, src: Indices, dst: Indices, edges: Indices) -> Ends:
     """Return the ends of the edges of a graph, and put their number in `edges`.
 
-    They are its list of arcs, or else made of its rows in the memory of `memory_for_edges`, which
-    may be longer: without loops, and once if edges are known to be listed from both ends.
+    They are its arcs, or else made of its rows in the memory of `memory_for_edges`, which may be
+    longer: without loops, and once if edges are known to be listed from both ends.
     """
     if graph.arcs is not None:
         edges.fill(graph.num_arcs)
@@ -52,8 +52,8 @@ def list_edges(gpu: Gpu, graph: GraphArrays, src: Indices, dst: Indices, edges: 
 def rows_from_both_ends(gpu: Gpu, graph: GraphArrays) -> Ends:
     """Return `indptr` and `indices` that list every arc from both ends.
 
-    Where the graph has none, they are made, which allocates and waits. A list of arcs is taken not
-    to be symmetric unless that is known.
+    Where the graph has none, they are made, which allocates and waits. A list of arcs counts as not
+    symmetric unless known to be.
     """
     if graph.symmetric if graph.csr is None else graph.is_symmetric():
         return graph.rows()
@@ -75,17 +75,16 @@ def rows_of_arcs(xp: Any, src: Indices, dst: Indices, num_vertices: int) -> Ends
 
 def vertex_dtype(graph: GraphArrays) -> DType:
     """Return the type of the ends of a graph's arcs."""
-    dtype: DType = (graph.csr or graph.lists)[1].dtype
-    return dtype
+    return cast(DType, (graph.csr or graph.lists)[1].dtype)
 
 
 def memory_for_sources(graph: GraphArrays) -> tuple[int, DType]:
-    """Return what `list_arcs` wants to be taken from a workspace."""
+    """Return the array that `list_arcs` wants of a workspace."""
     return 0 if graph.csr is None else graph.num_arcs, vertex_dtype(graph)
 
 
 def list_arcs(gpu: Gpu, graph: GraphArrays, sources: Indices) -> Ends:
-    """Return the sources of all arcs, in `sources` if these are rows, and the targets, in order."""
+    """Return the sources of all arcs, of rows in `sources`, and the targets, in order."""
     if graph.csr is None:
         return graph.lists
     indptr, targets = graph.csr
@@ -96,7 +95,7 @@ def list_arcs(gpu: Gpu, graph: GraphArrays, sources: Indices) -> Ends:
 
 
 class GraphCheck(NamedTuple):
-    """Whether rows are no graph, by `indptr` or an index, and whether each arc has its reverse."""
+    """Whether rows are no graph, and whether each arc has its reverse."""
 
     wrong: bool
     symmetric: bool

@@ -34,8 +34,8 @@ class GrowingForest:
     """The forest, the number of its trees, and what was refused: all on the GPU.
 
     No method waits for the GPU. Calls on several streams may unite at once; the caller orders them
-    where an answer is to know of a batch. `deep` is the number of the last call that has made long
-    paths; one of several at once may be forgotten, whose paths stay long until they are walked.
+    where an answer must include a batch. `deep` is the number of the last call that made long
+    paths; of several at once one may be forgotten, whose paths stay long until they are walked.
     """
 
     def __init__(self, gpu: Gpu, vertices: int, index: np.dtype[Any]) -> None:
@@ -54,16 +54,15 @@ class GrowingForest:
             self.components += vertices - known
 
     def unite(self, gpu: Gpu, src: Any, dst: Any, workspace: Workspace) -> Any:
-        """Unite the ends of edges, unless one is no vertex: then nothing is united.
+        """Unite the ends of edges, or nothing if one is no vertex.
 
-        Return uint32 in `workspace`: a bit for each edge, the lowest first, of whether it has
-        united two trees.
+        Return uint32 in `workspace`: a bit per edge, lowest first, set if it united two trees.
         """
         edges, vertices, call = len(src), len(self.parent), next(self._calls)
         (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
         if edges == 0:
             return united
-        check, unite, *_ = self._load(gpu, src)
+        check, unite, *_ = KERNELS.load(gpu, src.dtype, self.parent.dtype)
         grid = gpu.grid(edges, each=VERTICES_AT_ONCE)
         first = ARGUMENTS.index("src")  # and `dst` follows
         launch(check, grid, edges, vertices, call, first, src, dst, self.refusal)
@@ -75,8 +74,8 @@ class GrowingForest:
         return united
 
     def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
-        """Shorten long paths, as a call, of the edges whose bit in `united` is set."""
-        _, _, probe, shorten, *_ = self._load(gpu, src)
+        """Shorten long paths of the edges whose bit in `united` is set."""
+        _, _, probe, shorten, *_ = KERNELS.load(gpu, src.dtype, self.parent.dtype)
         batch = len(src), len(self.parent), call, src, dst, self.parent, self.refusal, united
         for kernel in (probe, shorten):
             launch(kernel, _grid(gpu, len(src)), *batch, self.deep)
@@ -84,7 +83,7 @@ class GrowingForest:
     def compare_roots(self, gpu: Gpu, u: Any, v: Any, connected: Any) -> None:
         """Fill `connected` with whether ``u[i]`` and ``v[i]`` are."""
         if len(u):
-            *_, compare, _, _, _ = self._load(gpu, u)
+            *_, compare, _, _, _ = KERNELS.load(gpu, u.dtype, self.parent.dtype)
             ends = len(u), len(self.parent), next(self._calls), ARGUMENTS.index("u"), u, v
             launch(compare, _grid(gpu, len(u)), *ends, self.parent, connected, self.refusal)
 
@@ -92,7 +91,7 @@ class GrowingForest:
         """Fill `roots`, of the dtype of the parents, with the roots of `vertices`."""
         number = len(vertices)
         if number:
-            *_, find, _, _ = self._load(gpu, vertices)
+            *_, find, _, _ = KERNELS.load(gpu, vertices.dtype, self.parent.dtype)
             call, argument = next(self._calls), ARGUMENTS.index("vertices")
             wanted = number, len(self.parent), call, argument, vertices
             launch(find, _grid(gpu, number), *wanted, self.parent, roots, self.refusal)
@@ -101,12 +100,9 @@ class GrowingForest:
         """Fill `labels`, of int32 or int64, with the root of every vertex."""
         vertices = len(self.parent)
         if vertices:
-            copies = dict(zip(INDEX_TYPES, self._load(gpu, self.parent)[-2:], strict=True))
+            copies = KERNELS.load(gpu, *(self.parent.dtype,) * 2)[-2:]
             grid = _grid(gpu, -(-vertices // VERTICES_AT_ONCE))
-            launch(copies[labels.dtype], grid, vertices, self.parent, labels)
-
-    def _load(self, gpu: Gpu, vertices: Any) -> Any:
-        return KERNELS.load(gpu, vertices.dtype, self.parent.dtype)
+            launch(copies[INDEX_TYPES.index(labels.dtype)], grid, vertices, self.parent, labels)
 
 
 def _grid(gpu: Gpu, threads: int) -> tuple[int, int]:

@@ -42,19 +42,19 @@ MEMORY = Struct(
     "StrongMemory<int32_t>",
     f"{' '.join(_LISTS)} row_ends bits words_of_searches signatures sums_of_blocks state",
 )
-# How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
-# paths, as they have few arcs, much is done so.
+# How often blocks that sweep over arcs meet before they turn to vertices: more often in graphs of
+# few arcs, which are mostly paths.
 ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
-# How many standard deviations of random graphs the longest of the sampled rows is above the mean
-# where a search for a giant is worth its time.
+# A search for a giant pays where the longest sampled row is so many standard deviations of random
+# graphs above the mean.
 DEVIATIONS = 2.5
-# In so many parts of the vertices, arcs that lead on as far as such a part are long.
+# Arcs are long that lead as far as one of so many parts of the vertices.
 PARTS = 64
-# Where chains are contracted: of so many vertices at least, and of fewer arcs for each than meshes
-# have. Smaller graphs take less time than the kernel for that takes to compile.
+# Chains are contracted in graphs of so many vertices at least, with fewer arcs per vertex than
+# meshes have. Smaller graphs take less time than compiling the kernel.
 LEAST_CHAINED, CHAIN_DEGREE = 1 << 15, 1.75
-# And of the 4,096 arcs of a sample, so many at most lead to a vertex without arcs out; more do in
-# random graphs, which are trimmed.
+# And so many of the 4,096 sampled arcs at most lead to a vertex without arcs out; more do in random
+# graphs, which are trimmed.
 MOST_ENDS = 64
 # First steps, as in arc_lists.cuh.
 CUT_ARCS, CONTRACT_CHAINS = 1, 2
@@ -129,8 +129,8 @@ _steps_of_graphs: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()
 def _first_steps(gpu: Gpu, graph: GraphArrays, state: Any) -> int:
     """Return which kernels are launched first: the sum of their numbers.
 
-    They look themselves whether they have anything to do, but to ask the GPU once for each graph
-    saves compiling one in vain. What is captured cannot ask.
+    They check themselves whether they have work, but asking the GPU once per graph may save
+    compiling one. A captured call cannot ask.
     """
     steps = _steps_of_graphs.get(graph)
     if steps is None:
@@ -152,10 +152,7 @@ def _long_arc(vertices: int) -> int:
 
 
 def condense(xp: Any, graph: GraphArrays, labels: Indices, count: int) -> Ends:
-    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
-
-    `labels` are consecutive.
-    """
+    """Return the rows of the distinct arcs between components, sorted; labels are consecutive."""
     src, dst = (labels[ends] for ends in graph.ends())
     between = src != dst
     keys = xp.unique(src[between].astype(np.int64) * count + dst[between])

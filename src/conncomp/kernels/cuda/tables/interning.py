@@ -22,8 +22,8 @@ KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int
 FEWEST_BITS, MOST_BITS = 12, 31
 NO_WORD = 0xFFFFFFFF
 MOST_IDS = np.iinfo(np.int32).max
-# Rows of a batch: of the first, whose ids may all be new, and of later ones, for which the table
-# has room as if new ids came MARGIN times as often as in the batch before.
+# Rows of the first batch, whose ids may all be new, and of later ones, for which the table has room
+# as if new ids came MARGIN times as often as in the batch before.
 FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
 SLOTS = layout(("key", KEYS), ("word", WORDS))
@@ -59,17 +59,15 @@ class IdNumbers:
         self._slots = None
 
     def number(self, gpu: Gpu, left: Any, right: Any, workspace: Workspace) -> Any:
-        """Return the numbers of the ids of rows, int32, giving numbers to new ones.
+        """Return the numbers of the ids of rows, int32; new ones get numbers, the left one first.
 
-        In each row the right id comes after the left; numbers are (2, rows), or (rows,) if `right`
-        is None.
+        The shape is (2, rows), or (rows,) if `right` is None.
         """
         sides = 1 if right is None else 2
         rows, xp = len(left), gpu.xp
         places = sides * rows
         take_slots, list_firsts, number_ids, _ = KERNELS.load(gpu)
-        grid = gpu.grid(places)
-        ids = ROWS.of(gpu, left=left, right=right)
+        grid, ids = gpu.grid(places), ROWS.of(gpu, left=left, right=right)
         found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
         # Half of the slots stay free when as many ids have come.
         room = self.size + int(places * min(1.0, MARGIN * self._new_share)) + 1
@@ -91,8 +89,7 @@ class IdNumbers:
         numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
         launch(number_ids, grid, places, ids, self.size, found, slots, counts, numbers, new_ids)
         self.ids = xp.concatenate([self.ids, new_ids])
-        self._new_share = new / max(places, 1)
-        self._slots = slots
+        self._new_share, self._slots = new / max(places, 1), slots
         return numbers[0] if right is None else numbers
 
     def _enlarge(self) -> None:
@@ -101,7 +98,7 @@ class IdNumbers:
         self._bits += 1
 
     def _take_slots(self, gpu: Gpu) -> Any:
-        """Take the slots, which have all ids; the caller gives them back when all is well.
+        """Take the slots, which have all ids; the caller returns them at the end.
 
         An interrupted call leaves places of its batch in them, so the next makes new ones.
         """
@@ -112,8 +109,7 @@ class IdNumbers:
             self._drawn = secrets.randbits(64)
             if self.size:
                 *_, fill_table = KERNELS.load(gpu)
-                full = gpu.xp.zeros(1, COUNT)
-                grid = gpu.grid(self.size)
+                full, grid = gpu.xp.zeros(1, COUNT), gpu.grid(self.size)
                 launch(fill_table, grid, self.size, self.ids, self._table(gpu, slots), full)
                 if first_entry(full):
                     self._enlarge()

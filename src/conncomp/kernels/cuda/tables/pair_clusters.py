@@ -2,7 +2,7 @@
 
 Ids become numbers (`IdNumbers`), and pairs unite these in a forest for each threshold
 (`GrowingForest`), the highest first. A lower one gets only pairs that reach just it, and those that
-united something at the higher one, so most pairs meet one forest.
+united something above, so most pairs meet one forest.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 
 class GpuClusters:
-    """Ids of 64 bits, the only column of keys there, and their clusters.
+    """Ids of 64 bits, in one column of keys, and their clusters.
 
-    Thresholds ascend: a single one, without meaning, if pairs have no weights, none if ids are only
-    numbered.
+    Thresholds ascend: one without meaning if pairs have no weights, none if ids are only numbered.
     """
 
     on_gpu = True
@@ -47,7 +46,7 @@ class GpuClusters:
         return (self._numbers.ids.reshape(-1, 1),)
 
     def add_ids(self, keys: tuple[Any, ...]) -> Any:
-        """Return the numbers of ids, int32, giving numbers to new ones."""
+        """Return the numbers of ids, int32; new ones get numbers."""
         ids = keys[0].reshape(-1)
         numbers = self._gpu.xp.empty(len(ids), NUMBERS)
         for rows in self._batches(len(ids)):

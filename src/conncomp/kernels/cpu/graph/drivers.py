@@ -1,4 +1,4 @@
-"""Components of graphs on the CPU: drives ``afforest.h``, ``tarjan.h`` and the papers' algorithms.
+"""Components and spanning forests of graphs on the CPU: drives the headers of this folder.
 
 ``fill_...(graph, labels, consecutive, **options)`` writes the label of every vertex, with no other
 writer, and returns the number of components.
@@ -6,15 +6,18 @@ writer, and returns the number of components.
 
 from __future__ import annotations
 
+import secrets
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
-from conncomp.kernels.graph import Ends, GraphArrays, Indices
+from conncomp.kernels.graph import Ends, GraphArrays, Indices, WeightBits
 
-# With fewer arcs, rows of a list that is labelled again and again gain nothing. To make rows of a
-# mirrored list of near vertices takes what they spare in so many calls (notes-graph-cpu.md).
+# With fewer arcs, rows of a list that is labelled often gain nothing. Making rows of a mirrored
+# list of near vertices takes what they save in so many calls (notes-graph-cpu.md).
 ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
 
@@ -32,7 +35,7 @@ def fill_by_afforest(graph: GraphArrays, labels: Indices, consecutive: bool) -> 
 
 
 def _rows_pay(graph: GraphArrays) -> bool:
-    """Count the calls; tell whether rows cost nothing, or spare more from now on than they take."""
+    """Count the calls; tell whether rows cost nothing, or save more from now on than they take."""
     calls = _calls[graph] = _calls.get(graph, 0) + 1
     if calls == 2:
         return graph.has_sorted_sources()
@@ -92,9 +95,22 @@ def fill_topologically(graph: GraphArrays, labels: Indices) -> int:
 
 
 def condense(graph: GraphArrays, labels: Indices, count: int) -> Ends:
-    """Return `indptr` and `indices` of the distinct arcs between components, targets ascending.
+    """Return the rows of the distinct arcs between components, sorted.
 
     Nobody else may write to `labels`, which are consecutive.
     """
-    indptr, indices = native.condensation_of_csr(*graph.rows(), labels, count)
-    return indptr, indices
+    return cast(Ends, native.condensation_of_csr(*graph.rows(), labels, count))
+
+
+def forest_arcs(graph: GraphArrays, weights: WeightBits | None) -> Indices:
+    """Return the arcs of the spanning forest of least weight and numbers, ascending."""
+    is_list = graph.arcs is not None
+    ends: tuple[Any, ...] = (*graph.lists, graph.num_vertices) if is_list else graph.lists
+    if weights is not None:
+        find = native.minimum_forest_of_arcs if is_list else native.minimum_forest_of_csr
+        arcs: Indices = find(*ends, weights.bits, list(weights.order), secrets.randbits(64))
+    elif is_list:
+        arcs = native.spanning_forest_of_arcs(*ends)
+    else:
+        arcs = native.spanning_forest_of_csr(*ends, bool(graph.symmetric))
+    return arcs.astype(INDEX_TYPES[graph.num_arcs > INT32_MAX], copy=False)
