@@ -24,10 +24,10 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from conncomp._arguments import printable
 from conncomp._array_storage import move_from_gpu
 from conncomp._memory import in_words
 from conncomp._progress import progress_display
-from conncomp._text import printable
 from conncomp.cli._errors import to_output
 from conncomp.kernels.cuda import launcher
 

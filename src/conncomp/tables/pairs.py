@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from conncomp._arguments import check_choice
-from conncomp._lazy import function_for
+from conncomp._containers import function_for
 from conncomp.tables.clustering import Clustering
 from conncomp.tables.frames import Table, library_of_side, library_of_table
 
