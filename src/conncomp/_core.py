@@ -12,8 +12,8 @@ from typing import Any
 
 _native: Any = import_module("conncomp._native")
 
-# The module for each instruction set, the best first: "native" is that of the machine where the
-# package was built, "generic" is what every processor of the architecture has.
+# The module for each instruction set, the best first: "native" is that of the machine that built
+# the package, "generic" runs on every processor of the architecture.
 BUILDS = {
     "native": "conncomp._registers_native",
     "x86-64-avx512": "conncomp._registers_x86_64_avx512",
@@ -69,7 +69,7 @@ native: Any = SimpleNamespace(**{**vars(_native), **vars(_registers)})
 def asked(question: Callable[[], object], task: Callable[..., Any], *arguments: Any) -> Any:
     """Call a task in which polls ask a question, too, which raises to end it.
 
-    Python hears signals in the main thread only; so other threads learn that they are given up.
+    So threads learn that they are given up: Python hears signals in the main one only.
     """
     before = native.ask_meanwhile(question)
     try:

@@ -39,7 +39,7 @@ def hint(module: str, purpose: str = "", extra: str = "") -> str:
 
 
 def optional(module: str, purpose: str = "", extra: str = "") -> Any:
-    """Import a module of a package that may be missing, which the usual extra or another has."""
+    """Import a module of a package that may be missing; errors name the extra that has it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

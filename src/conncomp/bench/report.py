@@ -27,7 +27,7 @@ from conncomp.bench.results import GraphRow, Result, Row
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")
 MARKERS = "osD^vPX*"
 
-# Stands in a drawing for the colour of the page's text, which differs by day and night.
+# Stands for the colour of the page's text, which differs by day and night.
 INK = "#010203"
 
 MOST_BARS = 84
@@ -36,7 +36,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e\d+)?")
 
 @dataclass(frozen=True)
 class Curves:
-    """Rows whose names differ in one number, along which a size of the input grows."""
+    """Rows whose names differ in one number, with which a size of the input grows."""
 
     title: str
     axis: str
@@ -93,7 +93,7 @@ def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
 
 
 def find_curves(rows: Iterable[Row]) -> list[Curves]:
-    """Return rows whose names differ in a number along which a size grows twofold, 3 or more."""
+    """Return families of such rows, of 3 or more, along which a size at least doubles."""
     families: dict[tuple[str, str], list[tuple[float, Row]]] = {}
     for row in rows:
         for number in NUMBER.finditer(row.input):
@@ -153,11 +153,8 @@ def _draw_family(axes: Axes, family: Curves, columns: list[str], colours: dict[s
             label="\u200b" + name,
             zorder=len(columns) - i + 2,
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_title(family.title)
-    axes.set_xlabel(family.axis)
-    axes.set_ylabel("seconds")
+    axes.set(xscale="log", yscale="log")
+    axes.set(title=family.title, xlabel=family.axis, ylabel="seconds")
 
 
 def _draw_bars(
@@ -190,8 +187,7 @@ def _draw_bars(
                 missing = [at for at, run in runs if run is not None and not run.seconds]
                 axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
             axes.axhline(1, color=INK, linewidth=1, zorder=3)
-            axes.set_yscale("log")
-            axes.set_xlim(-0.6, each - 0.4)
+            axes.set(yscale="log", xlim=(-0.6, each - 0.4), ylabel="time, ours = 1")
             rows = [cells["row"] for cells in inputs]
             names = [row.input + (" *" if row.stand_in else "") for row in rows]
             short = [name if len(name) <= 32 else name[:31] + "…" for name in names]
@@ -199,7 +195,6 @@ def _draw_bars(
             tilt = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if is_tilted else {}
             axes.set_xticks(range(len(names)), short, **tilt)
             axes.tick_params(axis="x", length=0)
-            axes.set_ylabel("time, ours = 1")
         _add_legend(figure, panels)
         return _svg(figure, "Time relative to ours")
 

@@ -57,7 +57,7 @@ class Plane(NamedTuple):
 
 
 def middle_plane(array: Image, longest: int) -> Plane:
-    """Return the middle of an array along its first axes, thinned out; a row becomes a strip."""
+    """Return the middle of an array along its first axes, thinned; a row becomes a strip."""
     middle = [length // 2 for length in array.shape[:-2]]
     plane = array[tuple(middle)]
     step = max(1, -(-max(plane.shape) // longest))
@@ -98,8 +98,7 @@ def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
     # Up to a power of ten, so that a single point has a scale too.
     axes.set_xlim(0.8, 10 ** len(str(distinct.max(initial=1))))
     axes.set_ylim(0.8, 10 ** len(str(counts.max(initial=1))))
-    axes.set_xlabel("size of a component (vertices)")
-    axes.set_ylabel("number of components")
+    axes.set(xlabel="size of a component (vertices)", ylabel="number of components")
     axes.set_title(printable(title), parse_math=False)
     _save(path, figure)
 
@@ -126,7 +125,7 @@ def plot_scan(
 def plot_curves_of_sizes(
     path: Path, curves: Mapping[str, Mapping[str, Any]], title: str, known: Known = NOTHING
 ) -> None:
-    """Draw observables side by side, with a curve of temperature, value and error for each size."""
+    """Draw observables side by side: for each size, a curve of temperature, value and error."""
     columns = min(len(curves), MOST_COLUMNS)
     rows = -(-len(curves) // columns)
     figure = _figure(4.5 * columns, 4 * rows, title)

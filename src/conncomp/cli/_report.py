@@ -83,14 +83,14 @@ def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
 
 
 def describe_decades(rows: Sequence[Sequence[Any]]) -> list[dict[str, int]]:
-    """Describe sizes of 1, 2, ... digits, of which so many components have so many elements."""
+    """Describe sizes of 1, 2, ... digits: each row counts components, and their elements."""
     names, decades = ("from", "to", "components", "elements"), enumerate(rows)
     each = ((10**power, 10 ** (power + 1) - 1, *map(int, row)) for power, row in decades)
     return [dict(zip(names, numbers, strict=True)) for numbers in each]
 
 
 def show(report: dict[str, Any], facts: Rows, *tables: Rows, as_json: bool, names: int = 0) -> None:
-    """Print a report as JSON or as tables, with headers; so many columns begin at the left."""
+    """Print a report as JSON, or as tables of which so many columns begin at the left."""
     with to_output():
         if as_json:
             click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
@@ -153,7 +153,7 @@ def percent(part: int, whole: int) -> str:
 def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     """Return label and size of the largest components, the largest first.
 
-    The table has sizes by label, after the place of the image if there are several; 0 is none.
+    The table has sizes by label, after the place of the image if there are several.
 
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]

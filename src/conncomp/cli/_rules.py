@@ -73,9 +73,8 @@ def is_given(context: click.Context, typed: str) -> bool:
 class Command(click.Command):
     """A command that refuses what has no effect: it checks `rules` when all options are parsed.
 
-    An option that takes one value, and a flag, may be given once; so there are no counted flags,
-    such as ``-v -v``. An option that takes several values may have each of them once. ``--help``
-    comes first.
+    A flag and an option of one value may be given once (so no ``-v -v``), an option of several
+    values once with each. ``--help`` comes first.
     """
 
     def __init__(self, *args: Any, rules: Iterable[list[Rule]] = (), **more: Any) -> None:
@@ -128,7 +127,7 @@ def _check_once(context: click.Context, option: click.Option, values: Sequence[A
 def command(
     options: Callable[..., Given], *rules: list[Rule], name: str | None = None
 ) -> Callable[[Callable[[Given], None]], Command]:
-    """Return a decorator that makes a command of a function of a class of options."""
+    """Make a command of a function of a class of options."""
 
     def make(function: Callable[[Given], None]) -> Command:
         return Command(

@@ -20,15 +20,7 @@ import conncomp
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    Common,
-    Device,
-    Header,
-    Positive,
-    argument,
-    option,
-    values_of,
-)
+from conncomp.cli._options import Common, Device, Header, Positive, argument, option, values_of
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import plot_sizes
 from conncomp.cli._report import Stages

@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp.cli._input import read_quietly, rows_of_input
-from conncomp.cli._options import (
-    ANY_PATH,
-    FILE,
-    Common,
-    Spacing,
-    argument,
-    option,
-    parsed,
-)
+from conncomp.cli._options import ANY_PATH, FILE, Common, Spacing, argument, option, parsed
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
 from conncomp.cli._rules import command

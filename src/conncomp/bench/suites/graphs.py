@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -38,7 +39,6 @@ from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
 Make = Callable[..., Graph]
-Order = Literal["random", "crawl"]
 
 # Generators number the oldest vertices, which are the largest hubs, first; a crawl begins anywhere.
 BEGIN_OF_CRAWL = 1 / 3
@@ -95,12 +95,11 @@ def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
         make = partial(generate.barabasi_albert, n, 5)
         text = f"Barabási-Albert, {n:,} vertices with 5 edges each"
         inputs.append(_input(f"scale-free-{millions}m", text, n, 10 * n, make))
-    for p in (0.01, 0.1, 1.0):
-        for millions in (2, 8, 14):
-            n = millions * million
-            make = partial(generate.watts_strogatz, n, 10, p)
-            text = f"Watts-Strogatz, {n:,} vertices of degree 10, p = {p:g}"
-            inputs.append(_input(f"watts-strogatz-{p:g}-{millions}m", text, n, 10 * n, make))
+    for p, millions in product((0.01, 0.1, 1.0), (2, 8, 14)):
+        n = millions * million
+        make = partial(generate.watts_strogatz, n, 10, p)
+        text = f"Watts-Strogatz, {n:,} vertices of degree 10, p = {p:g}"
+        inputs.append(_input(f"watts-strogatz-{p:g}-{millions}m", text, n, 10 * n, make))
     return inputs
 
 
@@ -182,7 +181,7 @@ ECL = (
 class Arrangement(NamedTuple):
     """How vertices are ordered, how many components there are, and of how many the small ones."""
 
-    order: Order
+    order: Literal["random", "crawl"]
     components: int
     members: int
 
@@ -221,9 +220,8 @@ def published_graph(row: Published, share: float = 1) -> Input:
     """Return a graph like a published one, with a share of its vertices."""
     n, m = round(row.vertices * share), round(row.arcs * share)
     text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
-    make = partial(row.make, n)
-    if row.name in NUMBERED:
-        make = partial(_make_numbered, row, NUMBERED[row.name], n)
+    order = NUMBERED.get(row.name)
+    make = partial(_make_numbered, row, order, n) if order else partial(row.make, n)
     return _input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes)
 
 
@@ -232,9 +230,8 @@ def _make_numbered(
 ) -> Graph:
     """Return a graph of n vertices like the connected ones of `row`, in another order.
 
-    "random" gives names at random; "crawl" keeps the order, in which near vertices have near
-    neighbours, but begins elsewhere than at the largest hubs. A graph of a part of the published
-    vertices has that part of the components: beside the large one, pairs or single vertices.
+    "random" names vertices at random; "crawl" keeps the order, but begins elsewhere than at the
+    largest hubs. Beside the large component, pairs or single vertices are as frequent as published.
     """
     members, share = arrangement.members, min(n / row.vertices, 1)
     small = min(round((arrangement.components - 1) * share), n // (2 * members))
@@ -274,7 +271,7 @@ def find_published(data: Path | None, name: str) -> Path | None:
 
 
 def _read(path: Path, device: str | None = None) -> Graph:
-    """Read a graph on the CPU, and make it symmetric, without loops and multiple arcs, as [J]_."""
+    """Read a graph on the CPU; make it symmetric, without loops and multiple arcs, as [J]_ did."""
     has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
     read = Graph.read(path, compact_ids=True, integers=True)[0] if has_gaps else Graph.read(path)
     vertices = np.arange(read.num_vertices, dtype=read.indices.dtype)

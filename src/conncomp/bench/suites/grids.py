@@ -142,8 +142,7 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
 
     image("spiral", "two arms one pixel wide", 2, partial(patterns.spiral, n))
     image("maze", "a tree of ways", 1, partial(patterns.maze, shape))
-    noise = partial(generate.random_array, shape, 0.592746)
-    image("percolation", "clusters wind most", 1, noise)
+    image("percolation", "clusters wind most", 1, partial(generate.random_array, shape, 0.592746))
     image("comb", "teeth meet in the last row", 2, partial(patterns.comb, shape))
     image("checkerboard", "most runs, one component", 2, partial(patterns.checkerboard, shape))
     image("points", "most runs, most components", 1, partial(patterns.checkerboard, shape))

@@ -142,10 +142,8 @@ def _bench(kind: Problem, options: Options) -> None:
     gpu_free = where.free_memory()
     if options.only_list:
         free = available_memory()
-        facts = [
-            ("size", options.size),
-            ("memory available", in_bytes(free) if free else "unknown"),
-        ]
+        memory = in_bytes(free) if free else "unknown"
+        facts = [("size", options.size), ("memory available", memory)]
         if gpu_free is not None:
             facts.append(("on the GPU", in_bytes(gpu_free)))
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
@@ -231,12 +229,11 @@ def _with_options(
 
 
 def _choice(algorithm: str, name: str, text: str, choices: Sequence[Any]) -> Any:
-    """Return the choice for an option that is written so: None as none, a shape as 32x8."""
+    """Return the choice for an option's text: None is written none, a shape 32x8."""
     names = ("x".join(map(str, c)) if isinstance(c, tuple) else str(c).lower() for c in choices)
     written = dict(zip(names, choices, strict=True))
     if text.lower() not in written:
-        known = ", ".join(written)
-        problem = f"{name}={text} is no choice of {algorithm!r}; there are {known}."
+        problem = f"{name}={text} is no choice of {algorithm!r}; there are {', '.join(written)}."
         raise click.UsageError(f"--option: {problem}")
     return written[text.lower()]
 
@@ -269,11 +266,9 @@ def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
         names = {run["name"] for row in result["rows"] for run in row["runs"]}
         listed = "; to auto-list as a list of edges" if "auto-list" in names else ""
         rows.append(("graphs", "as rows" + listed))
-    rows += [
-        ("threads", str(threads)),
-        ("copy rate", f"{rate}/s, read and written"),
-        ("versions", ", ".join(" ".join(pair) for pair in result["versions"].items())),
-    ]
+    versions = ", ".join(map(" ".join, result["versions"].items()))
+    rows += [("threads", str(threads)), ("copy rate", f"{rate}/s, read and written")]
+    rows.append(("versions", versions))
     return [*rows, ("result", str(output))] if output else rows
 
 

@@ -212,11 +212,10 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
         rows.append(("threshold", f"above {report['threshold']}"))
     if closed:
         rows.append(("periodic axes", ", ".join(closed)))
-    rows += [
-        ("components", f"{report['components']:,}"),
-        ("foreground", f"{foreground:,} elements, {_report.percent(foreground, total)} of all"),
-        _report.largest_row(report["largest"], foreground, "elements", "the foreground"),
-    ]
+    share = _report.percent(foreground, total)
+    rows.append(("components", f"{report['components']:,}"))
+    rows.append(("foreground", f"{foreground:,} elements, {share} of all"))
+    rows.append(_report.largest_row(report["largest"], foreground, "elements", "the foreground"))
     if kept["components"] < report["components"]:
         rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
     rows += _report.closing_rows(report, report["elements_per_second"], "elements")

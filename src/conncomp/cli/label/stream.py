@@ -26,13 +26,11 @@ from conncomp.files.tiff.series import Series
 if TYPE_CHECKING:
     from conncomp.chunked.selection import SizeSummary
 
-# Bytes that an element takes beside its value, where components are few: of a slab, its label, and
-# of the slices that are joined, rows; and bytes of the rows of a component while they are joined.
+# Bytes of an element beside its value, where components are few: of a slab, its label; of slices
+# that are joined, rows; and bytes of the rows of a component while they are joined.
 ELEMENT, SLICE, COMPONENT = 32, 100, 600
-# Elements of a slab, at most.
-LARGEST_SLAB = 1 << 23
-# Slabs grow by this factor at most, as more of them is known.
-GROWTH = 2
+LARGEST_SLAB = 1 << 23  # elements
+GROWTH = 2  # of a slab, at most, over the one before
 
 
 class Budget:
@@ -51,9 +49,8 @@ class Budget:
 
     def slabs(self, found: Callable[[], int]) -> Iterator[NDArray[Any]]:
         """Yield all slices while there is memory; `found` counts finished components."""
-        end = self._file.shape[0]
+        begin, end = 0, self._file.shape[0]
         length = self._most if self.limit is None else 1
-        begin = 0
         while begin < end:
             before = resident_memory()
             yield self._file.read(begin, min(begin + length, end))

@@ -89,7 +89,7 @@ def _plain(threshold: Any) -> Any:
 
 
 def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | None:
-    """Return the scale of the last axes: that of the options, or what the file tells."""
+    """Return the scale of the last axes, by the options or the file."""
     if options.spacing is not None:
         lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
         check_spacing(lengths, ndim)

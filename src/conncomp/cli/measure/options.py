@@ -191,8 +191,7 @@ def filled(template: str, path: Path, series: int = 0) -> Path:
     """
     double = next((end for end in DOUBLE if path.name.lower().endswith(end)), "")
     folder = path.parent if path.parent.name not in NO_NAMES else path.parent.resolve()
-    parts = {"name": path.name, "parent": folder.name}
-    parts["series"] = str(series)
+    parts = {"name": path.name, "parent": folder.name, "series": str(series)}
     parts["stem"] = path.name[: -len(double)] if double else path.stem
     for field in FIELD.findall(template):
         if parts[field] in NO_NAMES:

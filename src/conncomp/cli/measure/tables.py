@@ -88,7 +88,7 @@ class KeptTables:
             self.remove()
 
     def place(self, source: Source) -> Path:
-        """Return where the table of an image belongs, as the image is now, before it is read."""
+        """Return where the table of an image as it is now belongs, before it is read."""
         paths = [path for path in (source.path, source.intensity) if path]
         others = [other for path in paths for other in files_read_with(path)]
         states = [identity_of(path) for path in (*map(str, paths), *others)]
@@ -96,7 +96,7 @@ class KeptTables:
         return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
 
     def get(self, place: Path, source: Source) -> Any:
-        """Return the table of an image; None if there is none."""
+        """Return the table of an image, if any."""
         arrow = optional("pyarrow.ipc")
         try:
             table = arrow.open_file(place.read_bytes()).read_all()
@@ -128,7 +128,7 @@ class KeptTables:
 
 @contextmanager
 def kept_tables(options: Options) -> Iterator[KeptTables]:
-    """Give the folder of tables, which no other process has meanwhile; an empty one goes."""
+    """Lock the folder of tables, and yield it; an empty one goes."""
     folder = options.kept_folder
     check_place(folder.parent, folder)
     with locked(folder):
