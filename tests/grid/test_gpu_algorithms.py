@@ -25,12 +25,7 @@ from dealt import SOAK, dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
 from host_cuda.host_gpu import HostGpu
-from reference import (
-    consecutive,
-    label_by_bonds,
-    label_by_flood_fill,
-    label_by_neighbour_pairs,
-)
+from reference import consecutive, label_by_bonds, label_by_flood_fill, label_by_neighbour_pairs
 
 ON_GPU = ALGORITHMS["cuda"]
 VARIANTS = {
@@ -344,12 +339,7 @@ def test_no_elements(algorithm, shape):
     ("fill_roots", "kernel", "image", "most"),
     [
         (hawick_arrays.fill_by_equivalence, "equivalence_scan", generate.patterns.spiral(64), 3),
-        (
-            hawick_arrays.fill_along_rows,
-            "propagate_along",
-            generate.patterns.comb((64, 64)),
-            3 * 4,
-        ),
+        (hawick_arrays.fill_along_rows, "propagate_along", generate.patterns.comb((64, 64)), 3 * 4),
         (
             hawick_arrays.fill_in_blocks,
             "propagate_in_blocks",

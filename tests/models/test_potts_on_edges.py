@@ -67,10 +67,7 @@ def test_shapes_starts_and_labels():
     ("call", "words"),
     [
         (lambda: Potts(GRAPH, 3), "no critical temperature of the Potts model on a graph"),
-        (
-            lambda: Potts((3, 3), 3, lattice="kagome"),
-            "on this lattice, kagome, is known here",
-        ),
+        (lambda: Potts((3, 3), 3, lattice="kagome"), "on this lattice, kagome, is known here"),
         (lambda: Potts.critical_beta(3, lattice="kagome"), "lattice='kagome'"),
         (lambda: Potts(GRAPH, 3, temperature=0.0), "temperature=0.0 must be above 0"),
         (lambda: Potts((3, 3), 3, coupling=-1.0), "on 2 axes with coupling=-1 is known here; give"),

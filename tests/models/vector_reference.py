@@ -77,10 +77,7 @@ class Directions:
         drawn = draws.draw(MIRROR, index)
         last, angle = signed(drawn[0]) >> 1, drawn[1] >> 15
         radius = isqrt((1 << 60) - last**2)
-        return [
-            *(radius * sine(u) + (1 << 29) >> 30 for u in (angle + (1 << 15), angle)),
-            last,
-        ]
+        return [*(radius * sine(u) + (1 << 29) >> 30 for u in (angle + (1 << 15), angle)), last]
 
     @staticmethod
     def numbers(spin):
