@@ -215,7 +215,6 @@ HOSTILE = {
     "model": lambda: Ising(2, beta=0.5),
 }
 
-
 # Arguments that are not wrong, after all.
 RIGHT = {
     *(("graph", name) for name in ("csgraph", "graph", "shape")),

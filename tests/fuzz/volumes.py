@@ -291,7 +291,6 @@ def _forged_npy(folder, shape, fill):
 
 FORGES = [_forged_hdf5, _forged_zarr, lambda *given: _forged_zarr(*given, version=2), _forged_npy]
 
-
 # The functions of labels in memory, which those of files are held against.
 IN_MEMORY = (
     components.component_sizes,

@@ -172,7 +172,6 @@ def outsiders(n):
 
 N = 150_000
 
-
 LARGE = {
     "star with its hub first": lambda rng: star(N, 0, rng),
     "star with its hub last": lambda rng: star(N, N - 1, rng),

@@ -1,7 +1,4 @@
-"""Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill.
-
-Lattices of bonds are compared with SciPy's components of a list of edges.
-"""
+"""GPU algorithms on arrays against a flood fill, on bonds against SciPy's components."""
 
 from collections import Counter
 from itertools import cycle, product
@@ -187,17 +184,13 @@ def dealt_types():
 
 DEALT_TYPES = list(dealt_types())
 
-
 # Whether arrays of wide values come one by one or several at once, as each has kernels of its own.
 ONE_BY_ONE = dict(zip(VALUE_CTYPES, cycle((True, False))))
 
 
 @st.composite
 def shapes(draw, value_type, rank):
-    """Return the shape of some arrays and how many axes are batch axes; few elements in all.
-
-    Those of wide values have two axes: of bytes there are all kinds of shapes.
-    """
+    """Return the shape of some arrays, of two axes for wide values, and how many are batch axes."""
     wide = value_type != "u1"
     ndim = 2 if wide else draw(st.sampled_from({2: [1, 2], 3: [3], 6: [4, 5, 6]}[rank]))
     longest, most = {1: (90, 300), 2: (30, 300), 3: (9, 300)}.get(ndim, (4, 100))

@@ -224,10 +224,7 @@ class ReferenceVectors(ReferenceMirrors):
 
 
 class ReferenceEdgeVectors(ReferenceMirrors):
-    """Spins on any edges; couplings are integers of a unit.
-
-    `fields` are such integers, too, of a ghost whose spin is `first`.
-    """
+    """Spins on any edges; couplings, and `fields` of a ghost of spin `first`, are integers."""
 
     def __init__(self, model, first, beta, seed, replica, spins):
         edges = model._layout.edges
