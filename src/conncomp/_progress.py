@@ -35,7 +35,6 @@ def progress_display(*columns: ProgressColumn) -> Progress:
 @contextmanager
 def counting(name: str) -> Iterator[Callable[..., None]]:
     """Display progress; yield a function that takes how much is done, the total and more."""
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with progress_display(*columns) as progress:
+    with progress_display(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total, **more: progress.update(task, completed=done, total=total, **more)

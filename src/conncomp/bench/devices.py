@@ -165,8 +165,7 @@ class Cuda(Cpu):
 
     def place(self, data: Any) -> Any:
         """Copy to the GPU."""
-        is_array = isinstance(data, np.ndarray)
-        placed = self.cupy.asarray(data) if is_array else data.to("cuda")
+        placed = self.cupy.asarray(data) if isinstance(data, np.ndarray) else data.to("cuda")
         self.stream.synchronize()
         return placed
 
@@ -187,8 +186,7 @@ class Cuda(Cpu):
         call()
         stop.record()
         stop.synchronize()
-        milliseconds = float(self.cupy.cuda.get_elapsed_time(start, stop))
-        return max(milliseconds / 1e3, SHORTEST_SECONDS)
+        return max(float(self.cupy.cuda.get_elapsed_time(start, stop)) / 1e3, SHORTEST_SECONDS)
 
     def capture(self, call: Call) -> Call:
         """Return as a CUDA graph a call that ran before, and neither allocates nor waits."""

@@ -57,8 +57,7 @@ def render(results: Sequence[Result]) -> str:
 
 
 def _suites(result: Result) -> Iterable[dict[str, Any]]:
-    names = dict.fromkeys(row.suite for row in result.rows)
-    for suite in names:
+    for suite in dict.fromkeys(row.suite for row in result.rows):
         rows: list[Row] = [row for row in result.rows if row.suite == suite]
         runs = [run for row in rows for run in row.runs]
         # Ours before peers, each in the order of the file.
@@ -88,8 +87,7 @@ def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
     ours = runs[base].median if base in runs else None
     medians = {name: run.median for name, run in runs.items()}
     ratios = {name: median / ours if ours and median else None for name, median in medians.items()}
-    cells = {"row": row, "runs": runs, "ours": ours, "floor": result.floor(row)}
-    return cells | {"ratios": ratios}
+    return {"row": row, "runs": runs, "ours": ours, "ratios": ratios, "floor": result.floor(row)}
 
 
 def find_curves(rows: Iterable[Row]) -> list[Curves]:

@@ -222,9 +222,8 @@ def measure_input(
             prepared = contender.prepare(data, entry.connectivity)
             if prepared is None:
                 continue
-            call = partial(contender.run, prepared)
-            run |= _time(contender, call, right, device, size, limit)
-            del prepared, call
+            run |= _time(contender, partial(contender.run, prepared), right, device, size, limit)
+            del prepared
         except Exception as error:
             late = isinstance(error, TimeoutError)
             reason = f"given up after {limit:g} s" if late else _in_one_line(error)

@@ -83,8 +83,7 @@ class Options(Common):
     @property
     def has_edge_files(self) -> bool:
         """Whether edges are rows of tables, or names are a pattern."""
-        suffix = self.input.suffix.lower()
-        return suffix in EDGE_FILES or not os.path.lexists(self.input)
+        return self.input.suffix.lower() in EDGE_FILES or not os.path.lexists(self.input)
 
     @property
     def connection(self) -> Literal["weak", "strong"]:
@@ -178,8 +177,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
         say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
-    how = values_of(options, "connection", "algorithm")
-    label = partial(conncomp.connected_components, **how)
+    label = partial(conncomp.connected_components, **values_of(options, "connection", "algorithm"))
     _, labels, count = _report.labelled_on(
         options.device, stage, arcs, methodcaller("to", "cuda"), lambda there: label(there)[::-1]
     )
@@ -223,8 +221,7 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         if suffix == ".parquet":
             columns = {"label": labels} | ({} if ids is None else {"id": ids})
-            table = optional("pyarrow").table(columns)
-            optional("pyarrow.parquet").write_table(table, file)
+            optional("pyarrow.parquet").write_table(optional("pyarrow").table(columns), file)
         elif suffix == ".npy":
             # Not to the file itself, to which NumPy writes without a reason where it fails.
             np.save(SimpleNamespace(write=file.write), labels)

@@ -189,8 +189,7 @@ def _tetrahedra(mesh: _Mesh) -> list[_Faces]:
         straight = orders.index((order[1], order[2], order[0]))
         turned = orders.index((order[2], order[1], order[0]))
         target = v * len(orders) + np.where(flipped, turned, straight)
-        corners = [path[u] for path in paths[i][1:]]
-        faces.append(_Faces(number[u] + i, target, corners, inside[u]))
+        faces.append(_Faces(number[u] + i, target, [path[u] for path in paths[i][1:]], inside[u]))
     return faces
 
 

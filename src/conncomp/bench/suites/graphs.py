@@ -60,8 +60,7 @@ def _input(
     vertex_bytes: int = VERTEX_BYTES,
     gpu_arc_bytes: int = GPU_MADE_ARC_BYTES,
 ) -> Input:
-    objects = min(arcs, MOST_OBJECTS)
-    num_bytes = arcs * ARC_BYTES + objects * OBJECT_BYTES + vertices * vertex_bytes
+    num_bytes = arcs * ARC_BYTES + min(arcs, MOST_OBJECTS) * OBJECT_BYTES + vertices * vertex_bytes
     gpu_bytes = arcs * gpu_arc_bytes + vertices * GPU_VERTEX_BYTES
     return Input(name, description, num_bytes, make, stand_in, gpu_bytes=gpu_bytes)
 
@@ -80,8 +79,7 @@ def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
         text = f"{n:,} vertices in {k:,} sets, {m:,} edges inside them"
         return _input(name, text, n, 2 * m, partial(generate.disjoint, n, m, k))
 
-    sizes = (2, 4, 8, 16)
-    inputs = [disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100) for n in sizes]
+    inputs = [disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100) for n in (2, 4, 8, 16)]
     inputs += [disjoint(f"disjoint2-{m}m", million, m * million, 100) for m in (10, 30, 60)]
     for power in range(7):
         sets = round(million ** (power / 6))
@@ -293,8 +291,7 @@ def charities() -> list[Input]:
 
     def charity(name: str, n: int, m: int) -> Input:
         text = f"{n:,} vertices, {m:,} edges between pairs drawn at random"
-        make = partial(generate.uniform_random, n, m)
-        return _input(name, text, n, 2 * m, make, stand_in=True)
+        return _input(name, text, n, 2 * m, partial(generate.uniform_random, n, m), stand_in=True)
 
     return [charity("charity-2k", 1953, 1999), charity("charity-4k", 3831, 3999)]
 

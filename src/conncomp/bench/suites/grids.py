@@ -38,8 +38,7 @@ def _input(
     size = math.prod(shape)
     lengths = f"{shape[0]}³" if len(shape) == 3 else " x ".join(map(str, shape))
     num_bytes, gpu_bytes = size * element_bytes, size * GPU_ELEMENT_BYTES
-    text = f"{what}, {lengths}"
-    return Input(name, text, num_bytes, make, stand_in, connectivity, gpu_bytes)
+    return Input(name, f"{what}, {lengths}", num_bytes, make, stand_in, connectivity, gpu_bytes)
 
 
 def hawick(size: str, data: Path | None = None) -> list[Input]:

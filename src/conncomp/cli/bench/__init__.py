@@ -266,9 +266,8 @@ def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
         names = {run["name"] for row in result["rows"] for run in row["runs"]}
         listed = "; to auto-list as a list of edges" if "auto-list" in names else ""
         rows.append(("graphs", "as rows" + listed))
-    versions = ", ".join(map(" ".join, result["versions"].items()))
     rows += [("threads", str(threads)), ("copy rate", f"{rate}/s, read and written")]
-    rows.append(("versions", versions))
+    rows.append(("versions", ", ".join(map(" ".join, result["versions"].items()))))
     return [*rows, ("result", str(output))] if output else rows
 
 
@@ -278,9 +277,8 @@ def _table(result: dict[str, Any]) -> list[Row]:
     runs = [(row, run) for row in result["rows"] for run in row["runs"]]
     libraries = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
     shown = [(row, run) for row, run in runs if run["kind"] == "ours"] or runs
-    captured = any("captured" in run for _, run in runs)
     header = ("input", "algorithm", "ms", "quartiles", f"M{things}/s", "/ floor")
-    as_graph = ("graph ms", "/ floor") if captured else ()
+    as_graph = ("graph ms", "/ floor") if any("captured" in run for _, run in runs) else ()
     lines: list[Row] = [(*header, *as_graph, *(f"{name} /" for name in libraries))]
     for row, run in shown:
         name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")

@@ -185,9 +185,8 @@ def _axes_of_components(wrapping: ComponentWrapping, ndim: int) -> NDArray[np.bo
 def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Closes) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
     assert options.stats is not None
-    spacing = options.spacing
     of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
-    statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
+    statistics = conncomp.component_statistics(labels, spacing=options.spacing, **of_labels)
     columns = columns_of(statistics, *stream.properties_of(options), "moment")
     item = tuple(statistics.batch.T)
     tables = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}

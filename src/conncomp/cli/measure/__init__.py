@@ -89,10 +89,8 @@ def _measure_all(
     def note(source: Source, result: Any) -> None:
         nonlocal done
         done += sizes[source]
-        chosen: Tables | Failures = failures if isinstance(result, str) else tables
-        chosen[source] = result
-        count = len(tables) + len(failures)
-        progress(done, total, f"{count} of {len(sources)} {_noun(options)}")
+        (failures if isinstance(result, str) else tables)[source] = result
+        progress(done, total, f"{len(tables) + len(failures)} of {len(sources)} {_noun(options)}")
 
     threads = conncomp.get_num_threads()
     workers = 1 if options.memory is not None else min(options.workers or threads, len(sources))
@@ -186,8 +184,7 @@ def _why(error: BaseException, path: Path) -> str:
     if isinstance(error, OSError) and error.strerror:
         other = error.filename is not None and str(error.filename) != str(path)
         return f"{error.filename}: {error.strerror}" if other else error.strerror
-    text = str(error) or type(error).__name__
-    return text.removeprefix(f"{path}: ")
+    return (str(error) or type(error).__name__).removeprefix(f"{path}: ")
 
 
 def _size(path: Path) -> int:

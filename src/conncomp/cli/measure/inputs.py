@@ -69,8 +69,7 @@ def sources_of(options: Options) -> list[Source]:
     own = set[str]()
     if options.resume and options.kept_folder.is_dir():
         own = _written_of_others(sources, options.output) - named
-    paths = {place: source.path for (place, _), source in sources.items()}
-    own |= _parts_of_sets(paths, named)
+    own |= _parts_of_sets({place: source.path for (place, _), source in sources.items()}, named)
     chosen = [source for (place, _), source in sources.items() if place not in own]
     _check(chosen, options.output)
     return chosen

@@ -63,8 +63,8 @@ def _parse_properties(text: str) -> tuple[str, ...] | str:
         return text
     words = text.replace(" ", "").split(",")
     names = tuple(dict.fromkeys(current_name(word) for word in words if word))
-    unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
-    check_properties(unsure, ANY_IMAGE)
+    # Those are quantiles, and no names.
+    check_properties([name for name in names if name not in PROPERTIES], ANY_IMAGE)
     arrays = [name for name in names if name in PROPERTIES and PROPERTIES[name].is_lazy]
     if arrays:
         raise ValueError(
