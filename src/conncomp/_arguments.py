@@ -1,4 +1,4 @@
-"""Checks of arguments, whose errors name the argument, its value and the remedy; their texts."""
+"""Checks of arguments, whose errors name the argument, its value and the remedy."""
 
 from __future__ import annotations
 
@@ -32,18 +32,6 @@ def shown(value: object) -> str:
     except Exception:  # of a foreign class, or too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-
-
-def printable(text: str) -> str:
-    r"""Return `text` as one line without what would control a terminal, or that it cannot show.
-
-    >>> print(printable("in red: \x1b[31m\nnext"))
-    in red: \x1b[31m next
-    """
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
-        for letter in " ".join(text.split())
-    )
 
 
 def as_integer(name: str, value: Any) -> int:

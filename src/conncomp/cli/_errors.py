@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from conncomp._arguments import printable
+from conncomp._terminal import printable
 
 EXPECTED = click.ClickException, ImportError, MemoryError, OSError, TypeError, ValueError
 

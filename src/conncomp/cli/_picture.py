@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arguments import printable
 from conncomp._optional import optional
+from conncomp._terminal import printable
 from conncomp.files.access import atomic_path
 from conncomp.files.images import Image, check_format
 

@@ -24,10 +24,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from conncomp._arguments import printable
 from conncomp._array_storage import move_from_gpu
 from conncomp._memory import in_words
-from conncomp._progress import progress_display
+from conncomp._terminal import printable, progress_display
 from conncomp.cli._errors import to_output
 from conncomp.kernels.cuda import launcher
 

@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import printable, shown
+from conncomp._arguments import shown
 from conncomp._memory import in_words
+from conncomp._terminal import printable
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]

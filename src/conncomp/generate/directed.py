@@ -24,7 +24,7 @@ def random_arcs(
 ) -> Graph:
     """Make a graph of arcs between pairs of vertices that are drawn uniformly.
 
-    No loops, but the few multiple arcs that come about.
+    No loops, few multiple arcs.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import click
 import conncomp
 from conncomp._memory import available_memory
 from conncomp._optional import optional
-from conncomp._progress import counting
+from conncomp._terminal import counting
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
@@ -24,7 +24,7 @@ from conncomp.cli._options import Threads, option, values_of
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command, needs, no_effect
-from conncomp.cli.bench.report import compare, paper, report
+from conncomp.cli.bench import report
 
 RULES = (
     needs("--transfers", "--device cuda"),
@@ -127,7 +127,7 @@ def grid(options: Options) -> None:
     _bench("grid", options)
 
 
-for subcommand in (compare, graph, grid, paper, report, strong):
+for subcommand in (report.compare, graph, grid, report.paper, report.report, strong):
     bench.add_command(subcommand)
 
 

@@ -14,10 +14,10 @@ import click
 import numpy as np
 
 import conncomp
-from conncomp._arguments import printable
 from conncomp._config import working_threads
 from conncomp._core import asked
 from conncomp._optional import optional
+from conncomp._terminal import printable
 from conncomp.chunked.volumes.job import GivenUpError
 from conncomp.cli._errors import say
 from conncomp.cli._picture import paint_labels

@@ -12,8 +12,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import printable
 from conncomp._optional import optional
+from conncomp._terminal import printable
 from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of, unit_of
 from conncomp.files.tiff import ome

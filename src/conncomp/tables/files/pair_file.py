@@ -10,8 +10,9 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from conncomp._arguments import printable, shown
+from conncomp._arguments import shown
 from conncomp._optional import optional
+from conncomp._terminal import printable
 from conncomp.files.access import Bounded, StrPath, blaming, naming
 from conncomp.tables.columns import Column, as_column, as_columns, rows_without_nulls
 
