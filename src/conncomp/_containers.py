@@ -149,7 +149,7 @@ def _lengths_of(name: str, image: Any) -> AxisLengths | None:
 
 
 def function_for(array: object, name: str) -> Any:
-    """Return the function of this name for arrays of Dask, xarray or files; None for others."""
+    """Return the function of this name for an array of Dask, xarray or a file, or None."""
     kind: Any = type(array)
     if not _is_taken_elsewhere(kind):
         return None

@@ -23,7 +23,7 @@ BUILDS = {
 
 
 def is_built(name: str) -> bool:
-    """Say whether this installation has the module for an instruction set."""
+    """Whether this installation has the module for an instruction set."""
     return find_spec(BUILDS[name]) is not None
 
 
@@ -43,7 +43,7 @@ def obstacle(
 def choose_build(
     wanted: str | None, supports: Callable[[str], bool], is_built: Callable[[str], bool]
 ) -> str:
-    """Return the name of the build that is wanted, or of the best one that can be loaded."""
+    """Return the name of the wanted build, or of the best that can be loaded."""
     available = [name for name in BUILDS if obstacle(name, supports, is_built) is None]
     if not available:
         raise ImportError(

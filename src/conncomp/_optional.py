@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# For each module that may be missing: its package, the extra that brings it, and the usual purpose.
+# By module that may be missing: its package, the extra that brings it, the usual purpose.
 PACKAGES = {
     "PIL": ("pillow", "io", "this file format"),
     "bioio": ("bioio", "bioio", "this file format"),

@@ -59,7 +59,7 @@ class Comparison:
 
 
 def compare(before: Result, after: Result, *, smallest_change: float = SMALLEST) -> Comparison:
-    """Compare two results of one kind by run; smaller changes, as a fraction, do not count."""
+    """Compare two results of one kind by run, without changes below a fraction."""
     if type(before) is not type(after):
         raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
     old, new = _runs(before), _runs(after)

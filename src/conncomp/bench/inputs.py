@@ -38,7 +38,7 @@ class Input:
 
 
 def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
-    """Raise MemoryError if there is too little memory for an input, here or on the GPU."""
+    """Raise MemoryError if an input has too little memory, here or on the GPU."""
     free = available_memory()
     for entry in inputs:
         both = (entry.num_bytes, free, ""), (entry.gpu_bytes, gpu_free, " on the GPU")

@@ -86,7 +86,7 @@ class Ours(Contender):
 
 
 class OursOnGpu(Ours):
-    """An algorithm of this library on the GPU, with some options; a run allocates nothing."""
+    """An algorithm of this library on the GPU; a run allocates nothing."""
 
     def __init__(
         self, measured: Problem, algorithm: str, numbering: Numbering = "roots", **options: Any
@@ -154,7 +154,7 @@ class Peer(Contender):
         return self.call_on(data, connectivity) if fits else None
 
     def call_on(self, data: Any, connectivity: int) -> Any:
-        """Convert data that the library can label, and return the call that labels them."""
+        """Convert data, and return the call that labels them."""
         raise NotImplementedError
 
     def labels(self, result: Any) -> Any:
@@ -223,7 +223,7 @@ class _Kornia(Peer):
 
 
 def _edges(graph: Graph) -> tuple[Labels, Labels]:
-    """Return each edge of a symmetric graph once, without loops, which connect nothing."""
+    """Return each edge of a symmetric graph once, without loops."""
     vertices = np.arange(graph.num_vertices, dtype=graph.indices.dtype)
     u = np.repeat(vertices, np.diff(graph.indptr))
     once = u < graph.indices
@@ -386,7 +386,7 @@ PEERS: dict[Problem, tuple[type[Peer], ...]] = {
 
 
 def peers(kind: Problem, device: DeviceName) -> dict[str, type[Peer]]:
-    """Return the other libraries that work on a device, installed or not, by name."""
+    """Return the libraries for a device, installed or not, by name."""
     return {peer.name: peer for peer in PEERS[kind] if peer.device == device}
 
 
@@ -403,7 +403,7 @@ def algorithms(kind: Problem, device: DeviceName) -> dict[str, Contender]:
 def variants(
     kind: Problem, device: DeviceName, algorithm: str, values: Mapping[str, Sequence[Any]]
 ) -> list[Contender]:
-    """Return a contender for every combination of values of an algorithm's options."""
+    """Return a contender for each combination of an algorithm's options."""
     combinations = (zip(values, each, strict=True) for each in product(*values.values()))
     return [OURS[device](kind, algorithm, **dict(chosen)) for chosen in combinations]
 

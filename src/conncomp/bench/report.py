@@ -45,7 +45,7 @@ class Curves:
 
 
 def render(results: Sequence[Result]) -> str:
-    """Return the page as HTML, with style and drawings, without scripts, names escaped."""
+    """Return the page as HTML without scripts, names escaped."""
     options: dict[str, Any] = dict.fromkeys(("autoescape", "trim_blocks", "lstrip_blocks"), True)
     loader = PackageLoader("conncomp.bench", ".")
     environment = Environment(loader=loader, undefined=jinja2.StrictUndefined, **options)
@@ -217,7 +217,7 @@ def _style() -> Any:
 
 
 def _svg(figure: Figure, title: str) -> Markup:
-    """Return a figure as an element of a page, in the page's own colours and letters."""
+    """Return a figure as an SVG element in the page's colours and letters."""
     for text in figure.findobj(Text):
         text.set_parse_math(False)
     for axes in figure.axes:

@@ -62,7 +62,7 @@ class Reference:
         expected = self.roots if numbering == "roots" else self.labels
         count = self.components + self.background
         if numbering == "any" and count and labels.size:
-            # The name of one member is to be that of all members, and of no other component.
+            # All members are to have the name of one, which no other component has.
             names = np.zeros(count, labels.dtype)
             names[self.labels] = labels
             if self.background and names[0] != 0:
@@ -241,7 +241,7 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
 def _time(
     contender: peers.Contender, call: Call, right: Reference, device: Cpu, size: int, limit: float
 ) -> dict[str, Any]:
-    """Return the status of a run, and how long it took if its answer is right."""
+    """Return a run's status, and its times if its answer is right."""
     with time_limit(limit):
         result = call()
     labels = device.fetch(contender.labels(result))

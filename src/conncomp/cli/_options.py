@@ -108,7 +108,7 @@ def numbers(separator: str, kinds: Sequence[Parse], wanted: str) -> Parse:
 
 
 def _parse_axes(text: str) -> bool | list[bool] | list[int]:
-    """Return one answer for all axes, one for each, or the numbers of the axes that close."""
+    """Return one answer for all axes, one for each, or which ones close."""
     words = text.lower().replace(" ", "").split(",")
     if words in (["all"], ["none"]):
         return words == ["all"]

@@ -34,13 +34,12 @@ Row = tuple[str, ...]
 Rows = Sequence[Row]
 Label = Callable[[Any], tuple[Any, Any]]  # of data, to labels and the number of components
 
-
-# Called with the bytes of a stage that are done, those in total, and a detail in words.
+# Takes the bytes of a stage that are done, those in total, and a detail in words.
 Counter = Callable[..., None]
 
 
 class Stages:
-    """Times the stages of a command, and shows on a terminal which one runs."""
+    """Times the stages of a command, and shows which one runs."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -98,7 +97,7 @@ def show(report: dict[str, Any], facts: Rows, *tables: Rows, as_json: bool, name
 
 
 def _print_tables(facts: Rows, tables: Sequence[Rows], names: int) -> None:
-    # Lines are folded for a terminal only; what a program reads stays whole.
+    # Lines are folded for a terminal only.
     width = None if sys.stdout.isatty() else 1000
     console = Console(markup=False, highlight=False, emoji=False, width=width)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
@@ -130,7 +129,7 @@ def _plain(value: object) -> object:
 def distribution_table(
     report: dict[str, Any], things: str, groups: str = "components"
 ) -> list[Row]:
-    """Return the report's ``sizes`` as rows; `things` are what components are made of."""
+    """Return the report's ``sizes`` as rows; components are made of `things`."""
     total = sum(part["elements"] for part in report["sizes"])
     rows: list[Row] = []
     for part in report["sizes"]:
@@ -161,7 +160,7 @@ def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     kept = min(count, int(np.count_nonzero(sizes)))
     if kept == 0:
         return []
-    # All that are as large as the last one kept, of which those with the smallest labels stay.
+    # Of those as large as the last one kept, the smallest labels stay.
     least = np.partition(sizes, len(sizes) - kept)[len(sizes) - kept]
     candidates = np.flatnonzero(sizes >= least)
     chosen = candidates[np.argsort(-sizes[candidates], kind="stable")[:kept]]
@@ -201,7 +200,7 @@ def speed_row(per_second: float, things: str, threads: int, device: str = "cpu")
 
 
 def closing_rows(report: dict[str, Any], speed: float, things: str) -> list[Row]:
-    """Return the rows on how long it took, how fast that is, memory, and files written."""
+    """Return the rows on time, speed, memory and files written."""
     device = report.get("device", "cpu")
     rows = [timing_row(report["seconds"]), speed_row(speed, things, report["threads"], device)]
     if "memory" in report:

@@ -22,14 +22,14 @@ Values = Mapping[str, Any]  # of a command's parameters, by their names
 
 @dataclass(frozen=True)
 class Rule:
-    """Options that are refused, with the reason and the remedy, in some combination."""
+    """Options that a combination refuses, with reason and remedy."""
 
     options: tuple[str, ...]  # as typed; "--device cuda" is the option with this value
     text: str  # follows the option in the message
     is_broken: Callable[[click.Context], bool]
 
     def check(self, context: click.Context) -> None:
-        """Raise a click.UsageError that names the first option that is refused, if one is."""
+        """Raise a click.UsageError that names the first refused option, if any."""
         for option in self.options:
             if is_given(context, option) and self.is_broken(context):
                 raise click.UsageError(f"{option} {self.text}.", context)
@@ -48,7 +48,7 @@ def excludes(*options: str) -> list[Rule]:
 
 
 def no_effect(text: str, when: Callable[[Values], bool], *options: str) -> list[Rule]:
-    """Refuse options when the values of the command's parameters say so."""
+    """Refuse options when the values of parameters say so."""
     return [Rule(options, text, lambda context: when(context.params))]
 
 

@@ -35,7 +35,7 @@ EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc
 
 
 class FileOrPattern(click.Path):
-    """The name of a file, or a pattern of names of files of Parquet or Arrow."""
+    """A file, or a pattern of files of Parquet or Arrow."""
 
     def convert(self, value: Any, option: click.Parameter | None, context: Any) -> Any:
         """Return a path, which exists unless it is a pattern."""
@@ -82,7 +82,7 @@ class Options(Common):
 
     @property
     def has_edge_files(self) -> bool:
-        """Whether edges are rows of tables, or names are a pattern."""
+        """Whether edges are rows of tables."""
         return self.input.suffix.lower() in EDGE_FILES or not os.path.lexists(self.input)
 
     @property
@@ -92,7 +92,7 @@ class Options(Common):
 
     @property
     def writes_npy(self) -> bool:
-        """Whether labels are written to a file that has no place for anything else."""
+        """Whether labels go to a file that holds nothing else."""
         return self.output is not None and self.output.suffix.lower() == ".npy"
 
 
@@ -185,7 +185,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
 
 
 def _read_edges(options: Options, stage: Stages) -> Labelled:
-    """Read edges of files in batches, and label their vertices meanwhile."""
+    """Label vertices while edges are read in batches."""
     from conncomp.tables.files.edges import EdgeFiles, label_edges  # slow, and not for the help
 
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())

@@ -69,5 +69,5 @@ def check_shape(
 
 
 def index_dtype(count: int) -> np.dtype[Any]:
-    """Return int32 where indices below `count` fit, as everywhere in the library, or int64."""
+    """Return int32 if indices below `count` fit, as in all the library, or int64."""
     return np.dtype(np.int32 if count - 1 <= INT32_MAX else np.int64)

@@ -57,7 +57,7 @@ def graph_of_parts(
     symmetric: bool | None = True,
     device: str | None,
 ) -> Graph:
-    """Return the graph of arcs or of compressed rows that lie on the `device`."""
+    """Return the graph of arcs or compressed rows on the `device`."""
     if device != "cuda":
         return Graph._of_checked(num_vertices, arcs=arcs, csr=csr, symmetric=symmetric)
     graph = Graph.from_edges(*arcs, num_vertices) if arcs else Graph.from_csr(*(csr or ()))
@@ -128,7 +128,7 @@ def spanning_tree(rows: int, columns: int, seed: int) -> NDArray[np.bool_]:
 
 
 def hilbert_path(xp: Any, order: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the coordinates of the ``4**order`` points of the Hilbert curve, in its order."""
+    """Return the ``4**order`` points of the Hilbert curve, in its order."""
     x = y = xp.zeros(1, np.int32)
     for level in range(order):
         side = np.int32(1 << level)

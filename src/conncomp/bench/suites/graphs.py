@@ -177,7 +177,7 @@ ECL = (
 
 
 class Arrangement(NamedTuple):
-    """How vertices are ordered, how many components there are, and of how many the small ones."""
+    """The order of vertices, how many components there are, and the size of small ones."""
 
     order: Literal["random", "crawl"]
     components: int
@@ -261,7 +261,7 @@ def _names(xp: Any, arrangement: Arrangement, large: int, small: int, device: st
 
 
 def find_published(data: Path | None, name: str) -> Path | None:
-    """Return the file of a published graph in a folder; None if there is none."""
+    """Return the file of a published graph in a folder, if any."""
     if data is None:
         return None
     candidates = (data / (name + suffix + zipped) for suffix in SUFFIXES for zipped in ("", ".gz"))
@@ -315,7 +315,7 @@ def wang_graphs(million: int, components: int) -> list[Input]:
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:
-    """List graphs that are each the worst for some way to find components."""
+    """List graphs that are each the worst for some algorithm."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
     sets = partial(generate.equal_components, n, 3 * n, min(n // 4, 10**6), shuffle=True)
     square, critical = _square(n), partial(generate.uniform_random, n, n // 2)
@@ -339,7 +339,7 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
 
 
 def scc(size: str, data: Path | None = None) -> list[Input]:
-    """List directed graphs for strong components: networks, meshes, and the worst for searches."""
+    """List digraphs for strong components: networks, meshes, the worst for searches."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
     scale, random, chain = n.bit_length() - 1, directed.random_arcs, directed.chain_of_cycles
     degrees = {"below": 0.9, "threshold": 1, "above": 1.5, "dense": 8}

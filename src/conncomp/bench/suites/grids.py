@@ -94,7 +94,7 @@ def maddix_images(scale: float) -> list[Input]:
 
 
 def _noise(percents: Sequence[int], shape: tuple[int, ...]) -> list[Input]:
-    """List noise of several densities with all neighbours, and of one with faces only."""
+    """List noise: densities with all neighbours, and one with faces only."""
 
     def noise(name: str, percent: int, text: str, connectivity: int) -> Input:
         make = partial(generate.random_array, shape, percent / 100)
@@ -130,7 +130,7 @@ def volumes(size: str, data: Path | None = None) -> list[Input]:
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:
-    """List images that are each the worst for some way to label."""
+    """List images that are each the worst for some algorithm."""
     order = {"tiny": 5, "small": 9, "medium": 11, "full": 13}[size]
     n = 2 << order
     shape = n, n

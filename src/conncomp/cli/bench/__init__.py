@@ -272,7 +272,7 @@ def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
 
 
 def _table(result: dict[str, Any]) -> list[Row]:
-    """Return rows of our algorithms, or else libraries, and how long others take beside."""
+    """Return rows of our algorithms, or else libraries, beside others' times."""
     things = "elements" if result["kind"] == "grid" else "arcs"
     runs = [(row, run) for row in result["rows"] for run in row["runs"]]
     libraries = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))

@@ -133,7 +133,7 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 
 
 def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
-    """Return labels, their number, and of periodic axes with --stats where components close."""
+    """Return labels, their number and, for --stats, where components close."""
     how = values_of(options, "background", "connectivity", "device")
     periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
     how |= {"periodic": periodic, "batch_axes": axes.batch}
@@ -172,7 +172,7 @@ def _write(options: Options, labels: Image, axes: Axes, closes: Closes, stage: S
 
 
 def _axes_of_components(wrapping: ComponentWrapping, ndim: int) -> NDArray[np.bool_]:
-    """Return along which axes each component closes on itself, by its image and its label."""
+    """Return along which axes each component closes, by image and label."""
     counts = np.asarray(on_host(wrapping.counts))
     each = counts.reshape(-1)
     item = np.repeat(np.arange(each.size), each)

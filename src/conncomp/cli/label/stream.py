@@ -34,7 +34,7 @@ GROWTH = 2  # of a slab, at most, over the one before
 
 
 class Budget:
-    """A limit of memory: slabs begin with one slice, and grow as memory so far tells."""
+    """A limit of memory: slabs begin with one slice, and grow while it allows."""
 
     def __init__(self, limit: int | None, file: Series) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
@@ -59,7 +59,7 @@ class Budget:
                 length = self._next_length(length, before, begin, found() / begin)
 
     def _next_length(self, length: int, before: int, done: int, components: float) -> int:
-        """Return how many slices come next, where each so far had so many components."""
+        """Return how many slices come next, given components per slice."""
         assert self.limit is not None
         # As slabs are alike, but for what is left of each: components that are open.
         grown = max(resident_memory() - before, 0) if done > length else 0
@@ -131,7 +131,7 @@ class Axes(NamedTuple):
 def report_of(
     options: Options, stage: Stages, shape: tuple[int, ...], dtype: object, axes: Axes, **found: Any
 ) -> dict[str, Any]:
-    """Return the report on what was found in an image or volume with these axes."""
+    """Return the report on an image or volume."""
     return {
         "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
         "background": finite(options.background),
@@ -151,7 +151,7 @@ def report_of(
 def _measure(
     file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
-    """Summarise all components, and those that are kept; write lines of the latter if wanted."""
+    """Summarise all components, and those kept; write lines of the latter if wanted."""
     # Slow, and not for the help.
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
@@ -191,6 +191,6 @@ def _measure(
 
 
 def properties_of(options: Options) -> list[str]:
-    """Return the columns that all tables of components have: place and size."""
+    """Return the columns of all tables of components: place and size."""
     volumes = ["area"] if options.spacing is not None else []
     return ["label", "num_pixels", *volumes, "bbox", "centroid"]

@@ -28,15 +28,14 @@ from conncomp.cli.measure.measuring import Measured, check_blocks, measure_image
 from conncomp.cli.measure.options import RULES, Options, check_intensities
 from conncomp.cli.measure.tables import KeptTables, about_table, kept_tables, table_of, write_table
 
-# So many files that could not be measured are listed.
-MOST_LISTED = 50
+MOST_LISTED = 50  # files that could not be measured
 
 Tables = dict[Source, Any]
 Failures = dict[Source, str]
 
 
 class Work(NamedTuple):
-    """The options, the tables that are kept and the open files, which all images share."""
+    """Options, kept tables and open files, which all images share."""
 
     options: Options
     kept: KeptTables
@@ -80,7 +79,7 @@ def measure(options: Options) -> None:
 def _measure_all(
     sources: list[Source], options: Options, kept: KeptTables, progress: Counter
 ) -> tuple[Tables, Failures]:
-    """Return the tables of images, in their order, and why others have none, in any."""
+    """Return the tables of images, in order, and why others have none."""
     tables: Tables = {}
     failures: Failures = {}
     sizes = {source: _size(source.path) for source in sources}
@@ -134,7 +133,7 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
 
 def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
-    """Return the table of a file, or why there is none; what fails for all files is raised."""
+    """Return a file's table, or why there is none; raise what fails for all files."""
     check()
     try:
         return _table_of_file(source, work, check)
@@ -195,7 +194,7 @@ def _size(path: Path) -> int:
 
 
 def _of_one_kind(tables: Tables, failures: Failures) -> Tables:
-    """Return the tables with as many axes and the unit of the first one; others are failures."""
+    """Return the tables with the axes and the unit of the first; others are failures."""
     ndim = unit = None
     for source, about in _abouts(tables).items():
         axes, length = len(about["spacing"]), about["unit"]

@@ -28,10 +28,10 @@ from conncomp.files.images import SIGNATURE, count_series, is_hdf5, kind_of, ope
 from conncomp.files.scales import Content, scale_in_one_unit, unit_of
 from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
-# How files are called that may be of a set.
+# Names of files that may be of a set.
 OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
 
-# How files are called that plugins of bioio read and no reader here does, in folders.
+# Of files in folders that only plugins of bioio read.
 OTHER_SUFFIXES = frozenset({".czi", ".dv", ".lif", ".nd2", ".oib", ".oir", ".r3d", ".sld", ".sldy"})
 SPACE, KEPT = "ZYX", "YX"
 
@@ -93,7 +93,7 @@ def _series_of(path: Path, options: Options) -> Iterable[int]:
 
 
 def _paths(patterns: Sequence[str], suffixes: Set[str]) -> Iterator[tuple[Path, bool]]:
-    """Yield images, and whether each is named, rather than one of a folder or a pattern."""
+    """Yield images, and whether each is named, not of a folder or pattern."""
     for pattern in patterns:
         is_named = os.path.lexists(pattern)
         names = [pattern]

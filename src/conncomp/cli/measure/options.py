@@ -44,7 +44,7 @@ ANY_IMAGE = Conditions(has_image=True, spacing=(1.0, 1.0))
 
 
 def template_of(*suffixes: str) -> Callable[[str], str]:
-    """Return a type of an option for names with fields, of files of some kinds or of any."""
+    """Return a type of an option for names with fields, of some kinds or any."""
 
     def check(text: str) -> str:
         unknown = [name for name in FIELD.findall(text) if name not in FIELDS]
@@ -184,7 +184,7 @@ RULES = (
 
 
 def filled(template: str, path: Path, series: int = 0) -> Path:
-    """Return the name that a template makes of that of an image, and the number of its series.
+    """Return the name that a template makes of an image's, and of its series.
 
     >>> filled("out/{stem}.png", Path("plate/a1.ome.tif")).as_posix()
     'out/a1.png'
@@ -203,7 +203,7 @@ def filled(template: str, path: Path, series: int = 0) -> Path:
 
 
 def check_intensities(options: Options) -> None:
-    """Raise a click.UsageError if columns are of intensities, and there is nothing to have such."""
+    """Raise a click.UsageError for columns of intensities where there are none."""
     names = _of_image(options.properties)
     if names and options.threshold is None and options.intensity is None:
         raise click.UsageError(

@@ -30,7 +30,7 @@ LENGTHS = {
 AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
 FACES = {"contact_area"}  # as many as axes, but one
 SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
-# The power of a moment is the sum of its orders, which end the name of a column; values count as 1.
+# The power of a moment is the sum of its orders, at the end of its name; values count as 1.
 MOMENTS = {"moments", "moments_central", "moments_weighted", "moments_weighted_central"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.(arrow|tmp)")
@@ -40,7 +40,7 @@ STATES_KEY = b"conncomp-states"  # of files that were written with a table
 
 
 def table_of(source: Source, measured: Measured, options: Options) -> Any:
-    """Return the table of an image: where each object is from, and its columns with their units."""
+    """Return an image's table: where objects are from, and columns with units."""
     arrow = optional("pyarrow")
     count = len(measured.columns["label"])
     columns = {
@@ -79,7 +79,7 @@ def about_table(table: Any) -> dict[str, Any]:
 
 
 class KeptTables:
-    """Tables of images, beside that of all; after changes of input or output they are made anew."""
+    """Tables of images, beside that of all; made anew after changes of input or output."""
 
     def __init__(self, options: Options) -> None:
         self.folder = options.kept_folder
