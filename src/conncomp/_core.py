@@ -35,9 +35,7 @@ def obstacle(
         return "there is no build of that name"
     if not is_built(name):
         return "this installation was built without it"
-    if not supports(name):
-        return "this processor does not have these instructions"
-    return None
+    return None if supports(name) else "this processor does not have these instructions"
 
 
 def choose_build(

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,13 +64,10 @@ def is_within_zarr(path: Path) -> bool:
 
 def check_distinct(paths: Iterable[Path | None]) -> None:
     """Raise if two of the files of a command are the same."""
-    seen: list[Path] = []
-    for path in filter(None, paths):
-        for earlier in seen:
-            same = path.exists() and earlier.exists() and path.samefile(earlier)
-            if same or os.path.realpath(path) == os.path.realpath(earlier):
-                raise click.UsageError(f"{str(earlier)!r} and {str(path)!r} are the same file.")
-        seen.append(path)
+    for earlier, path in combinations(filter(None, paths), 2):
+        same = path.exists() and earlier.exists() and path.samefile(earlier)
+        if same or os.path.realpath(path) == os.path.realpath(earlier):
+            raise click.UsageError(f"{str(earlier)!r} and {str(path)!r} are the same file.")
 
 
 def write_rows(path: Path, header: Sequence[str], columns: Columns, delimiter: str = ",") -> None:

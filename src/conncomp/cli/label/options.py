@@ -130,11 +130,6 @@ class Options(Common):
     device: Device = "cpu"
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the image is read whole."""
-        return not (self.has_chunks or self.stats_only)
-
-    @property
     def has_chunks(self) -> bool:
         """Whether the volume, or its labels, are labelled block by block."""
         if self.input.is_dir() or (self.input.is_file() and is_hdf5(self.input)):
@@ -165,7 +160,7 @@ RULES = (
     ),
     no_effect(
         "is for --stats-only, or labels in Zarr; give both, or leave it out",
-        lambda given: Options(**given).is_whole,
+        lambda given: not (given["stats_only"] or Options(**given).has_chunks),
         *("--memory", "--scheduler"),
     ),
 )
