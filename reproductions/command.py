@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
 import conncomp
 from conncomp._optional import optional
-from conncomp._progress import progress_display
+from conncomp._terminal import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.cli._errors import OneLineErrors
 from conncomp.cli._options import Threads, argument, option, parameters_of

@@ -54,10 +54,7 @@ def place_on_host(monkeypatch):
 
 
 # Of a fixture that runs tests on the host executor, and where there is a GPU on that.
-HOST_AND_GPU = [
-    "host",
-    pytest.param("gpu", marks=pytest.mark.gpu),
-]
+HOST_AND_GPU = ["host", pytest.param("gpu", marks=pytest.mark.gpu)]
 
 
 def cupy_of(place, monkeypatch):

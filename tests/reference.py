@@ -140,10 +140,7 @@ def is_background(value, dtype, background):
 
 
 def label_by_neighbour_pairs(image, background=None, connectivity=None, periodic=False):
-    """Return the roots of an array, from SciPy's components of a list of all pairs that connect.
-
-    For arrays too large to flood fill.
-    """
+    """Return the roots of a large array, from SciPy's components of all pairs that connect."""
     foreground = image != (background or 0)
     flat = np.arange(image.size).reshape(image.shape)
     sources, targets = [], []

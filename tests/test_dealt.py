@@ -18,7 +18,6 @@ PAIRS, EACH_VALUE, NOTHING = {"gate": "pairs"}, {"gate": "values"}, {}
 VALUES = {"axis": (0, 1, 2), "kind": ("a", "b", "c"), "shape": ([2], [3]), "whole": (True, 1)}
 CASES = [dict(zip(VALUES, case, strict=True)) for case in product(*VALUES.values())]
 
-
 WAYS = [("a", {}), ("a", {"tile": 4}), ("b", {}), ("b", {"tile": 8})]
 
 

@@ -59,10 +59,7 @@ def test_arrows_point_down(arrows):
 
 
 def test_no_circle(arrows):
-    """Files of one room, too, do not go in a circle, whether by imports in functions or for types.
-
-    The table of floors lets no circle be between rooms.
-    """
+    """Nor files of one room, by imports in functions or for types; floors keep rooms from it."""
     graph = {}
     for file, _, target in arrows:
         graph.setdefault(file, set()).add(target)

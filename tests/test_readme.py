@@ -1,7 +1,4 @@
-"""The README's links and figures, and the examples for a GPU in it and in the documentation.
-
-Doctest runs the other examples.
-"""
+"""The README's links and figures, and examples for a GPU; doctest runs the others."""
 
 import importlib
 import json

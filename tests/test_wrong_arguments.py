@@ -215,7 +215,6 @@ HOSTILE = {
     "model": lambda: Ising(2, beta=0.5),
 }
 
-
 # Arguments that are not wrong, after all.
 RIGHT = {
     *(("graph", name) for name in ("csgraph", "graph", "shape")),
@@ -459,11 +458,7 @@ def test_bools_and_zero_and_one_are_bools(kind):
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        lambda: models.Ising(True),
-        lambda: models.Ising((4, 4), beta=True),
-    ],
+    "call", [lambda: models.Ising(True), lambda: models.Ising((4, 4), beta=True)]
 )
 def test_bools_are_no_numbers(call):
     with pytest.raises(TypeError, match="True"):

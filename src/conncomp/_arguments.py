@@ -17,14 +17,14 @@ LONGEST_SHOWN = 80  # characters of a value in a message
 MOST_ENTRIES = 1 << 24  # of a sequence that is no array
 MOST_LENGTHS = 64  # of a shape of NumPy
 
-# Types that become an int, or a float, without an error of their own but for one that is too large:
-# what is raised meanwhile is from the handler of a signal, and is left alone.
+# Types that become an int, or a float, without an error of their own unless too large: whatever
+# else is raised is from the handler of a signal, and is left alone.
 INTEGERS = frozenset((int, *(np.dtype(code).type for code in "bhilqBHILQ")))
 NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "efdg")))
 
 
 def shown(value: object) -> str:
-    """Return `value` for a message: its representation, one line cut short, whatever it is."""
+    """Return `value`, whatever it is, for a message: its representation, in one short line."""
     if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
         return f"an array of shape {value.shape}"
     try:
@@ -97,7 +97,7 @@ def check_dimensions(ndim: int, name: str = "labels") -> None:
 
 
 def as_sequence(name: str, value: Any, most: int = MOST_ENTRIES) -> Any:
-    """Return values that have an order, and a length of at most `most`; an error names them."""
+    """Return values with an order, at most `most` of them; an error names them."""
     try:
         if isinstance(value, (str, bytes, Mapping, Set)):
             raise TypeError
@@ -131,7 +131,7 @@ def check_holds(dtype: np.dtype[Any], largest: int, lowest: int = 0, name: str =
 
 
 def as_bool(name: str, value: Any) -> bool:
-    """Return whether `value`, a bool or 0 or 1, is true; a TypeError names the argument."""
+    """Return `value`, a bool or 0 or 1, as a bool; a TypeError names the argument."""
     if not isinstance(value, (bool, np.bool_, int, np.integer)) or value not in (0, 1):
         raise TypeError(f"{name}={shown(value)} must be True or False")
     return bool(value)
@@ -169,7 +169,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def also_named(**names: str) -> Callable[[_Function], _Function]:
-    """Let a function take its first argument by another keyword, too: ``also_named(new="old")``."""
+    """Let a function's first argument have another keyword, too: ``also_named(new="old")``."""
     ((name, alias),) = names.items()
 
     def decorate(function: _Function) -> _Function:
@@ -189,7 +189,7 @@ def also_named(**names: str) -> Callable[[_Function], _Function]:
 
 
 def named_elsewhere(**remedies: str) -> Callable[[_Function], _Function]:
-    """Let a function name the remedy where it is given an argument that other libraries have."""
+    """Let a function name the remedy for an argument that only other libraries have."""
 
     def decorate(function: _Function) -> _Function:
         @wraps(function)

@@ -16,6 +16,18 @@ import numpy as np
 TABLES = "pandas", "polars", "pyarrow"
 IMAGES = "SimpleITK", "itk"
 
+# Arrays that are computed later, in files or with names of axes: by library, the modules that have
+# functions for them, of the same names. Functions of arrays lie below, and import these by name.
+ROOMS = {
+    "dask": (
+        "conncomp.chunked.dask_arrays",
+        "conncomp.chunked.measures.functions",
+        "conncomp.tables.dask_frames",
+    ),
+    "xarray": ("conncomp.chunked.of_xarray",),
+    "conncomp": ("conncomp.chunked.measures.functions",),
+}
+
 Values = tuple[Any, Any]  # an array, and where its values are null
 
 
@@ -134,3 +146,25 @@ def _lengths_of(name: str, image: Any) -> AxisLengths | None:
     if is_of(image, *IMAGES) and hasattr(image, "GetSpacing"):
         return AxisLengths(float(length) for length in tuple(image.GetSpacing())[::-1])
     return None
+
+
+def function_for(array: object, name: str) -> Any:
+    """Return the function of this name for an array of Dask, xarray or a file, or None."""
+    kind: Any = type(array)
+    if not _is_taken_elsewhere(kind):
+        return None
+    libraries = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    rooms = next((ROOMS[library] for library in libraries if library in ROOMS), ())
+    functions = (getattr(import_module(room), name, None) for room in rooms)
+    return next((function for function in functions if function is not None), None)
+
+
+def laid_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
+    """Return `other` with its axes in the order of those of `labels`, if both name their axes."""
+    lay = function_for(labels, "lay_beside")
+    return other if lay is None else lay(labels, other, name, of)
+
+
+@lru_cache(maxsize=256)
+def _is_taken_elsewhere(kind: type) -> bool:
+    return hasattr(kind, "__dask_graph__") or kind.__module__.startswith("conncomp.chunked.")

@@ -12,8 +12,8 @@ from typing import Any
 
 _native: Any = import_module("conncomp._native")
 
-# The module for each instruction set, the best first: "native" is that of the machine where the
-# package was built, "generic" is what every processor of the architecture has.
+# The module for each instruction set, the best first: "native" is that of the machine that built
+# the package, "generic" runs on every processor of the architecture.
 BUILDS = {
     "native": "conncomp._registers_native",
     "x86-64-avx512": "conncomp._registers_x86_64_avx512",
@@ -23,7 +23,7 @@ BUILDS = {
 
 
 def is_built(name: str) -> bool:
-    """Say whether this installation has the module for an instruction set."""
+    """Whether this installation has the module for an instruction set."""
     return find_spec(BUILDS[name]) is not None
 
 
@@ -35,15 +35,13 @@ def obstacle(
         return "there is no build of that name"
     if not is_built(name):
         return "this installation was built without it"
-    if not supports(name):
-        return "this processor does not have these instructions"
-    return None
+    return None if supports(name) else "this processor does not have these instructions"
 
 
 def choose_build(
     wanted: str | None, supports: Callable[[str], bool], is_built: Callable[[str], bool]
 ) -> str:
-    """Return the name of the build that is wanted, or of the best one that can be loaded."""
+    """Return the name of the wanted build, or of the best that can be loaded."""
     available = [name for name in BUILDS if obstacle(name, supports, is_built) is None]
     if not available:
         raise ImportError(
@@ -69,7 +67,7 @@ native: Any = SimpleNamespace(**{**vars(_native), **vars(_registers)})
 def asked(question: Callable[[], object], task: Callable[..., Any], *arguments: Any) -> Any:
     """Call a task in which polls ask a question, too, which raises to end it.
 
-    Python hears signals in the main thread only; so other threads learn that they are given up.
+    So threads learn that they are given up: Python hears signals in the main one only.
     """
     before = native.ask_meanwhile(question)
     try:

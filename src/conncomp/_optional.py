@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# For each module that may be missing: its package, the extra that brings it, and the usual purpose.
+# By module that may be missing: its package, the extra that brings it, the usual purpose.
 PACKAGES = {
     "PIL": ("pillow", "io", "this file format"),
     "bioio": ("bioio", "bioio", "this file format"),
@@ -39,7 +39,7 @@ def hint(module: str, purpose: str = "", extra: str = "") -> str:
 
 
 def optional(module: str, purpose: str = "", extra: str = "") -> Any:
-    """Import a module of a package that may be missing, which the usual extra or another has."""
+    """Import a module of a package that may be missing; errors name the extra that has it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

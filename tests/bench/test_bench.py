@@ -12,7 +12,7 @@ import pytest
 import conncomp
 from conncomp import generate
 from conncomp.bench import devices, inputs, peers, runner
-from conncomp.cli.bench import command as bench
+from conncomp.cli import bench
 
 IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
 

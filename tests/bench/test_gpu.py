@@ -20,7 +20,7 @@ from conncomp.bench.peers import TABLES, algorithms
 from conncomp.bench.results import load
 from conncomp.bench.suites import SUITES
 from conncomp.cli._rules import option_of
-from conncomp.cli.bench.command import grid
+from conncomp.cli.bench import grid
 from conncomp.graph import Graph
 from conncomp.kernels.cuda import launcher
 from stand_in import Array

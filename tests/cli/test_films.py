@@ -19,7 +19,6 @@ FILM = (RNG.random((5, 16, 18)) < 0.35).astype(np.uint8)
 APART = conncomp.label(FILM, batch_axes=1)
 JOINED = conncomp.label(FILM)
 
-
 IN_BLOCKS = [kind for kind in NAMED if kind not in ("nifti", "nrrd", "gif")]
 
 

@@ -24,10 +24,7 @@ def test_report_is_what_the_library_says(report):
     np.testing.assert_array_equal(np.load("o.npy"), labels)
     assert (found["vertices"], found["arcs"]) == (graph.num_vertices, graph.num_arcs)
     assert (found["components"], found["threads"], found["connection"]) == (count, 1, "weak")
-    assert found["largest"] == [
-        {"label": labels[3], "size": 3},
-        {"label": labels[20], "size": 3},
-    ]
+    assert found["largest"] == [{"label": labels[3], "size": 3}, {"label": labels[20], "size": 3}]
     assert found["sizes"] == [{"from": 1, "to": 9, "components": count, "elements": len(labels)}]
     assert found["arcs_per_second"] == graph.num_arcs / found["seconds"]["labelling"]
 

@@ -388,10 +388,7 @@ def test_pipe_and_compressed_input(report):
         assert report("label", name)["components"] == count
     with open("image.npy", "rb") as file:
         result = subprocess.run(
-            [sys.executable, "-c", FROM_PIPE],
-            input=file.read(),
-            capture_output=True,
-            timeout=60,
+            [sys.executable, "-c", FROM_PIPE], input=file.read(), capture_output=True, timeout=60
         )
     assert (result.returncode, result.stderr) == (0, b"")
     assert json.loads(result.stdout)["components"] == count

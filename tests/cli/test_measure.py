@@ -245,8 +245,7 @@ def test_failures_are_named_in_the_order_of_files(plate, run):
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
-    [(b"II*\0", "cut short"), (b"II*\0" + bytes(4), "holds no page")],
+    ("content", "reason"), [(b"II*\0", "cut short"), (b"II*\0" + bytes(4), "holds no page")]
 )
 def test_all_series_of_a_file_that_cannot_be_read(plate, run, content, reason):
     Path("plate/a2.tif").write_bytes(content)

@@ -21,7 +21,6 @@ NEAR = ("centroid_weighted", "moments_weighted", "intensity_std")
 POWERS = ("moments_normalized", "moments_hu")
 ROOTS = ("axis_major", "axis_minor", "inertia_tensor_eigvals")
 
-
 cupy = pytest.fixture(place_on_host)
 
 

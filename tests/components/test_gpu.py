@@ -83,7 +83,6 @@ HARD_ROOTS = {
 CASES = [(name, background) for name in HARD_LABELS for background in (0, None)]
 CASES += [(name, -1) for name in HARD_ROOTS]
 
-
 cupy = pytest.fixture(place_on_host)
 
 

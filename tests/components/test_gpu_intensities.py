@@ -1,7 +1,4 @@
-"""Intensities, surfaces and axes on a GPU are those on the CPU, to the bit.
-
-The kernels run here on the host executor, and where there is a GPU on that.
-"""
+"""Intensities, surfaces and axes: a GPU, or the host executor, equals the CPU to the bit."""
 
 from dataclasses import fields
 
@@ -21,7 +18,6 @@ from host_cupy import HostCuPyGpu, place_on, place_on_host
 
 # Each pair of types is compiled: of labels, and of images.
 PAIRS = [("i4", "?"), ("i4", "f2"), ("i8", "f8"), ("i8", "i8")]
-
 
 cupy = pytest.fixture(place_on_host)
 

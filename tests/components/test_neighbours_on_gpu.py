@@ -35,7 +35,6 @@ FUNCTIONS = {
 }
 MASKED = ("filled", "filled, by faces", "of some sizes", "of other sizes")
 
-
 cupy = pytest.fixture(place_on_host)
 
 

@@ -17,7 +17,6 @@ from host_cupy import place_on_host
 NEAR = "intensity_std", "axis", "inertia_tensor_eigvals"
 SHAPES = [(90, 300), (66, 131), (20, 40, 37)]
 
-
 cupy = pytest.fixture(place_on_host)
 
 

@@ -87,10 +87,7 @@ GRAPH_VARIANTS = {
     "vertex-propagation": [{"rows": "shared"}, {"rows": "sorted"}],
 }
 
-CONNECTIONS = {
-    "weak": graph_algorithms.ALGORITHMS,
-    "strong": graph_algorithms.STRONG_ALGORITHMS,
-}
+CONNECTIONS = {"weak": graph_algorithms.ALGORITHMS, "strong": graph_algorithms.STRONG_ALGORITHMS}
 
 
 def label_graphs(cupy, connection, chosen):
@@ -239,11 +236,7 @@ IMAGES = [
 ]
 BLOCKS = [{"block": (16, 16)}, {"block": (32, 32)}]
 ARRAY_VARIANTS = {
-    "label-equivalence": [
-        {"block": (32, 32), "cells": 4},
-        {"first": "blocks"},
-        {"lower": "store"},
-    ],
+    "label-equivalence": [{"block": (32, 32), "cells": 4}, {"first": "blocks"}, {"lower": "store"}],
     "neighbour-propagation": BLOCKS,
     "local-propagation": [{"block": (32, 32), "cells": 4}],
     "tiles": [

@@ -82,10 +82,7 @@ def masked(choices, drawn):
 
 
 def labels(choices, most=400, most_axes=4):
-    """Return labels, the background that goes with them, and how many axes are those of a batch.
-
-    What is masked may hold anything.
-    """
+    """Return labels (anything where masked), their background, and the number of batch axes."""
     ndim = 1 + choices.below(most_axes)
     lengths = shape(choices, ndim, most)
     rng = choices.generator()
@@ -130,19 +127,9 @@ LABEL_TYPES = [None, np.int32, np.int64, *"bBhHIQ", "smallest"]
 
 
 def check_labels(call, expected, dtype, has_out, lowest=0):
-    """Call what takes `dtype` and `out` of labels, and compare what it returns.
+    """Compare the labels that `call` returns, given `dtype` and `out` as keywords.
 
-    Parameters
-    ----------
-    call : callable
-        Of `dtype` and `out` as keywords; returns labels.
-    expected : ndarray
-    dtype : dtype, "smallest" or None
-        One of `LABEL_TYPES`.
-    has_out : bool
-        Whether to give an array to write to.
-    lowest : {0, -1}
-        -1 if that is the background.
+    `dtype` is one of `LABEL_TYPES`; `lowest` is -1 if that is the background, or 0.
     """
     smallest = isinstance(dtype, str) and dtype == "smallest"
     largest = int(expected.max(initial=0))
@@ -163,10 +150,7 @@ def check_labels(call, expected, dtype, has_out, lowest=0):
 
 
 def arcs(choices, counts=(3, 10, 65, 1, 2, 0, 300)):
-    """Return how many vertices there are, sources and targets: any directed graph, hard ones too.
-
-    There are loops, multiple arcs, and vertices without any.
-    """
+    """Return a number of vertices, sources and targets: any digraph, also loops, multiple arcs."""
     n = choices.pick(counts)
     rng = choices.generator()
     count = choices.pick([n, 1, n // 2, 0, 3, 4 * n]) if n else 0

@@ -123,10 +123,7 @@ def name_of(item):
 
 
 def finder(fault, items):
-    """Return the test that finds a fault, in a process of its own; "" if all pass, or TOO_LONG.
-
-    Without a fault, what fails then.
-    """
+    """Return the test that finds a fault, or fails without one; "" if all pass, or TOO_LONG."""
     with tempfile.TemporaryFile() as told:
         child = os.fork()
         if child == 0:

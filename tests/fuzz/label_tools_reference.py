@@ -49,12 +49,9 @@ def without_mask(labels, outside):
 
 
 def renamed(labels, background, batch_axes, names):
-    """Return labels as `names` has them: what has no name there is background, or -1 without one.
+    """Return labels as `names`, of the `places` of an item, has them: {label: its new one}.
 
-    Parameters
-    ----------
-    names : callable
-        Of the `places` of an item; returns {label: its new one}.
+    What has no name there is background, or -1 without one.
     """
     outside = -1 if background is None else background
     result = np.full(labels.shape, outside, np.int64)

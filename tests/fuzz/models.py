@@ -64,13 +64,7 @@ def _items(array, replicas, axis=0):
 def check_trajectory(choices, make, options, read):
     """Divide updates, restore states, copy, and take a replica alone: all is the same in the end.
 
-    Parameters
-    ----------
-    make : callable
-        Returns a model, given options.
-    options : dict
-    read : callable
-        Returns arrays that tell where a model stands, replicas first if there are some.
+    `read` returns arrays that tell where a model stands, replicas first if there are some.
     """
     first, second = choices.below(3), 1 + choices.below(3)
     model = make(**options)

@@ -91,7 +91,6 @@ CONTAINERS = [
     lambda values: pd.Index(values, dtype=object),
 ]
 
-
 MEET = {"integer", "large", "float"}, {"integer", "large", "decimal"}, {"datetime", "picoseconds"}
 
 

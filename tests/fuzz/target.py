@@ -13,27 +13,13 @@ from .choices import Choices
 
 @dataclass(frozen=True)
 class Target:
-    """A function of a case, cases to begin with, and what else there is to say of them.
-
-    Attributes
-    ----------
-    run : callable
-        Takes a case, which is bytes, and raises what is wrong with what comes of it.
-    seeds : callable
-        Returns cases to begin with.
-    may_refuse : bool
-        Whether a case may be wrong, so that an error in words is right.
-    drawn : bool
-        Whether any bytes are as good a case as a mutant of a seed.
-    unpickles : bool
-        Whether it loads pickles of its own.
-    """
+    """A function of a case, which raises what is wrong with it, and cases to begin with."""
 
     run: Callable[[bytes], None]
     seeds: Callable[[], list[bytes]]
-    may_refuse: bool = False
-    drawn: bool = False
-    unpickles: bool = False
+    may_refuse: bool = False  # whether a case may be wrong, so that an error in words is right
+    drawn: bool = False  # whether any bytes are as good a case as a mutant of a seed
+    unpickles: bool = False  # whether it loads pickles of its own
 
 
 def of_calls(run, **options):

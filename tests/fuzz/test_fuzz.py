@@ -57,14 +57,7 @@ def start(folder, *options):
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     pipe = subprocess.PIPE
-    return subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-    )
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe, text=True)
 
 
 def finish(process):

@@ -289,13 +289,7 @@ def _forged_npy(folder, shape, fill):
     return folder / "in.npy"
 
 
-FORGES = [
-    _forged_hdf5,
-    _forged_zarr,
-    lambda *given: _forged_zarr(*given, version=2),
-    _forged_npy,
-]
-
+FORGES = [_forged_hdf5, _forged_zarr, lambda *given: _forged_zarr(*given, version=2), _forged_npy]
 
 # The functions of labels in memory, which those of files are held against.
 IN_MEMORY = (

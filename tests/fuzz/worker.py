@@ -49,14 +49,8 @@ ADDRESSES = 4096 * MIB
 class Worker:
     """Runs cases of a target in a process of its own, and replaces it when it dies or hangs.
 
-    Parameters
-    ----------
-    target : str
-        The name of one in `targets.TARGETS`, or ``module:name`` of another.
-    seconds : float
-        How long a case may take.
-    memory : int
-        By how many bytes a case may raise the peak of resident memory.
+    `target` is a name in `targets.TARGETS`, or ``module:name``. A case may take so many `seconds`,
+    and raise the peak of resident memory by `memory` bytes.
     """
 
     def __init__(self, target, seconds, memory):

@@ -11,7 +11,6 @@ from host_cupy import place_elsewhere
 
 MATRIX = np.array([[0, 5, 1, 0], [5, 0, 2, 0], [1, 2, 0, 0], [0, 0, 0, 0]], np.float32)
 
-
 cupy = pytest.fixture(place_elsewhere)
 
 

@@ -172,7 +172,6 @@ def outsiders(n):
 
 N = 150_000
 
-
 LARGE = {
     "star with its hub first": lambda rng: star(N, 0, rng),
     "star with its hub last": lambda rng: star(N, N - 1, rng),
@@ -352,8 +351,7 @@ def test_dense_equals_scipy(matrix, connection):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph],
+    "kind", [networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph]
 )
 @pytest.mark.parametrize("connection", ["weak", "strong"])
 def test_equals_networkx(kind, connection):
@@ -496,10 +494,7 @@ def test_strided_and_misaligned_ends():
     expected = components_by_search(50, arcs.tolist())
     for src, dst in [arcs.T, arcs[::-1].T, (records["src"], records["dst"]), arcs.T.tolist()]:
         graph = Graph.from_edges(src, dst, 50)
-        np.testing.assert_array_equal(
-            connected_components(graph, numbering="roots")[1],
-            expected,
-        )
+        np.testing.assert_array_equal(connected_components(graph, numbering="roots")[1], expected)
 
 
 def test_default_number_of_vertices():

@@ -58,10 +58,7 @@ def both_ways(src, dst, n):
 
 @cache
 def large_graphs(directed):
-    """Return graphs as arcs and as rows, with their roots by one thread.
-
-    They have enough vertices and arcs that each of the threads has parts of them.
-    """
+    """Return graphs, as arcs and rows, of which each thread has parts, with roots by one thread."""
     n, graphs = 300_000, []
     for src, dst, count in (random(n, n, seed=12), star(n, n - 1)):
         make_graph = Graph.from_edges if directed else both_ways

@@ -345,12 +345,7 @@ def test_path_lengths_of_a_star(jump):
     graph = make("star", "both ends")
     leaves = graph.num_vertices - 1
     assert ecl.count_paths(HostGpu(), graph._parts, 3, jump) == (2 * leaves, leaves, 1, leaves)
-    assert ecl.count_paths(HostGpu(), graph._parts, 1, jump) == (
-        2 * leaves + ecl.THREADS,
-        0,
-        0,
-        0,
-    )
+    assert ecl.count_paths(HostGpu(), graph._parts, 1, jump) == (2 * leaves + ecl.THREADS, 0, 0, 0)
     assert ecl.count_paths(HostGpu(), make("none", "both ends")._parts) == (0, 0, 0, 0)
 
 
@@ -468,11 +463,7 @@ class TestOnGpu:
             connected_components(graph, algorithm="ecl", numbering="roots")
         assert list(times) == ["ecl_init", "ecl_low", "ecl_mid", "ecl_high", "ecl_finish"]
         assert all(0 < seconds < 1 for seconds in times.values())
-        with (
-            pytest.raises(RuntimeError, match="nest"),
-            kernel_times(),
-            kernel_times(),
-        ):
+        with pytest.raises(RuntimeError, match="nest"), kernel_times(), kernel_times():
             pass
 
     def test_path_lengths(self):

@@ -29,10 +29,7 @@ class Batch:
         _, labels = csgraph.connected_components(matrix, directed=False)
         smallest = np.unique(labels, return_index=True)[1]
         before = np.repeat(self.vertices[:-1], sizes)
-        self.right = {
-            "consecutive": labels - labels[before],
-            "roots": smallest[labels] - before,
-        }
+        self.right = {"consecutive": labels - labels[before], "roots": smallest[labels] - before}
         first = self.vertices[owner]
         local_ends = np.stack([ends - first, ends[::-1] - first])
         self.list = tuple(xp.asarray(part) for part in local_ends[0].astype(np.int32))

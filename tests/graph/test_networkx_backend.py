@@ -506,11 +506,7 @@ def test_names_of_functions():
     assert (
         set(FUNCTIONS)
         <= set(backend.__all__)
-        <= {*FUNCTIONS, "can_run", "should_run"}
-        | {
-            "convert_from_nx",
-            "convert_to_nx",
-        }
+        <= {*FUNCTIONS, "can_run", "should_run"} | {"convert_from_nx", "convert_to_nx"}
     )
     for name in FUNCTIONS:
         original = inspect.signature(getattr(nx, name).orig_func)

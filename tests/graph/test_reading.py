@@ -870,10 +870,7 @@ BAD_GRAPHML = {
     "deep": ("<a>" * 10**5 + "</a>" * 10**5, "begins with <a>"),
     "a node without a name": (GRAPHML.format("<node/>"), "1: a node has no id"),
     "an edge without an end": (GRAPHML.format("\n<edge source='a'/>"), "2: an edge has no target"),
-    "lines of all kinds": (
-        GRAPHML.format("\r<!--\r\n-->\r\r\n\n<node/>"),
-        "6: a node has no id",
-    ),
+    "lines of all kinds": (GRAPHML.format("\r<!--\r\n-->\r\r\n\n<node/>"), "6: a node has no id"),
     "a hyperedge": (GRAPHML.format("<hyperedge/>"), "a hyperedge has any number of ends"),
     "edges of both kinds": (
         GRAPHML.format("<edge source='a' target='b' directed='false'/>"),

@@ -1,7 +1,4 @@
-"""Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill.
-
-Lattices of bonds are compared with SciPy's components of a list of edges.
-"""
+"""GPU algorithms on arrays against a flood fill, on bonds against SciPy's components."""
 
 from collections import Counter
 from itertools import cycle, product
@@ -25,12 +22,7 @@ from dealt import SOAK, dealt
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from hard_images import HARD_IMAGES, roots_of, settings_of
 from host_cuda.host_gpu import HostGpu
-from reference import (
-    consecutive,
-    label_by_bonds,
-    label_by_flood_fill,
-    label_by_neighbour_pairs,
-)
+from reference import consecutive, label_by_bonds, label_by_flood_fill, label_by_neighbour_pairs
 
 ON_GPU = ALGORITHMS["cuda"]
 VARIANTS = {
@@ -192,17 +184,13 @@ def dealt_types():
 
 DEALT_TYPES = list(dealt_types())
 
-
 # Whether arrays of wide values come one by one or several at once, as each has kernels of its own.
 ONE_BY_ONE = dict(zip(VALUE_CTYPES, cycle((True, False))))
 
 
 @st.composite
 def shapes(draw, value_type, rank):
-    """Return the shape of some arrays and how many axes are batch axes; few elements in all.
-
-    Those of wide values have two axes: of bytes there are all kinds of shapes.
-    """
+    """Return the shape of some arrays, of two axes for wide values, and how many are batch axes."""
     wide = value_type != "u1"
     ndim = 2 if wide else draw(st.sampled_from({2: [1, 2], 3: [3], 6: [4, 5, 6]}[rank]))
     longest, most = {1: (90, 300), 2: (30, 300), 3: (9, 300)}.get(ndim, (4, 100))
@@ -344,12 +332,7 @@ def test_no_elements(algorithm, shape):
     ("fill_roots", "kernel", "image", "most"),
     [
         (hawick_arrays.fill_by_equivalence, "equivalence_scan", generate.patterns.spiral(64), 3),
-        (
-            hawick_arrays.fill_along_rows,
-            "propagate_along",
-            generate.patterns.comb((64, 64)),
-            3 * 4,
-        ),
+        (hawick_arrays.fill_along_rows, "propagate_along", generate.patterns.comb((64, 64)), 3 * 4),
         (
             hawick_arrays.fill_in_blocks,
             "propagate_in_blocks",

@@ -150,11 +150,7 @@ def test_out_of_other_types_and_of_the_image_itself():
     assert label(image, out=wide) is wide
     np.testing.assert_array_equal(wide, 1)
     memory = np.zeros((8, 5), np.int32)
-    for shown, out in [
-        (image, image),
-        (memory[:4], memory[3:7]),
-        (memory[5:1:-1], memory[:4]),
-    ]:
+    for shown, out in [(image, image), (memory[:4], memory[3:7]), (memory[5:1:-1], memory[:4])]:
         label(shown, out=np.zeros(shown.shape, np.int32))
         with pytest.raises(ValueError, match="shares memory"):
             label(shown, out=out)

@@ -14,12 +14,7 @@ from scipy import ndimage
 import conncomp
 from conncomp import label
 from conncomp.generate import patterns
-from reference import (
-    consecutive,
-    label_by_flood_fill,
-    label_by_neighbour_pairs,
-    roots_of_labels,
-)
+from reference import consecutive, label_by_flood_fill, label_by_neighbour_pairs, roots_of_labels
 from strategies import FLOATS, INTEGERS, LAYOUTS, images, lay_out
 
 BACKGROUNDS = [None, 0, -1, 1, 2, 0.25, 0.5, True, math.nan, math.inf, -math.inf]

@@ -58,12 +58,7 @@ def test_equals_edge_lists(lattice, dtype, case, threads):
     for given_bonds in (bonds, packed):
         for numbering, labels in (("roots", expected), ("consecutive", numbers)):
             found, counts = label_bonds(
-                given_bonds,
-                return_num=True,
-                numbering=numbering,
-                dtype=dtype,
-                **case,
-                **arguments,
+                given_bonds, return_num=True, numbering=numbering, dtype=dtype, **case, **arguments
             )
             np.testing.assert_array_equal(found, labels)
             assert found.dtype == (dtype or np.int32)

@@ -14,7 +14,6 @@ IMAGE = np.random.default_rng(0).integers(0, 3, (20, 30))
 MANY = np.arange(1, 301).reshape(3, 100)
 DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
-
 cupy = pytest.fixture(place_on_host)
 
 

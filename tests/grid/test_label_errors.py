@@ -245,10 +245,7 @@ def test_structures_of_too_many_neighbours():
             (image := np.ones((3, 4), np.longdouble)),
             image.view(np.int32).ravel()[:12].reshape(3, 4),
         ],
-        lambda: [
-            (memory := np.ones(49, np.uint8))[1:].view(np.int32),
-            memory[:48].view(np.int32),
-        ],
+        lambda: [(memory := np.ones(49, np.uint8))[1:].view(np.int32), memory[:48].view(np.int32)],
     ],
     ids=["same", "overlapping rows", "transposed", "swapped bytes", "long double", "misaligned"],
 )

@@ -33,6 +33,5 @@ def test_brain_tissue(brain, connectivity, name, expected_num):
     np.testing.assert_array_equal(partner[labels], expected)
     roots = label(brain, connectivity=connectivity, numbering="roots").ravel()
     np.testing.assert_array_equal(
-        labels.ravel()[roots == np.arange(brain.size)],
-        np.arange(1, num + 1),
+        labels.ravel()[roots == np.arange(brain.size)], np.arange(1, num + 1)
     )

@@ -234,10 +234,7 @@ def test_on_a_gpu(seed):
     shape = random_shape(random)
     image = random.random(shape) < random.choice([0.3, 0.5, 0.6])
     bonds = random.random((len(shape), *shape)) < 0.5
-    for wrap, given in (
-        (conncomp.component_wrapping, image),
-        (conncomp.cluster_wrapping, bonds),
-    ):
+    for wrap, given in ((conncomp.component_wrapping, image), (conncomp.cluster_wrapping, bonds)):
         expected, wrapping = wrap(given), wrap(cupy.asarray(given))
         moved = wrap(given, device="cuda")
         for part in ("axes", "wrapping", "bases", "counts"):

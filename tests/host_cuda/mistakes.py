@@ -1,7 +1,4 @@
-"""Runs kernels with a mistake, or their twins without: `mistakes.py false barrier_bug`.
-
-Started by test_executor.py under a sanitizer.
-"""
+"""Kernels with a mistake or without one, for test_executor.py: `mistakes.py false barrier_bug`."""
 
 import sys
 from pathlib import Path

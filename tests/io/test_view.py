@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.components.pictures.shades import as_shades
 from conncomp.io import view
 from view_page import ViewPage

@@ -24,7 +24,6 @@ GPUS = {
 TYPED = {"typed": ("-arch=compute_75", "-fdevice-syntax-only")}
 KINDS = GPUS | TYPED
 
-
 NAMES = names_by_file()
 
 

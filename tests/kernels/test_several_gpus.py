@@ -21,7 +21,6 @@ SRC, DST = np.random.default_rng(3).integers(0, 900, (2, 1200))
 WEIGHTS = np.triu(np.random.default_rng(4).integers(0, 3, (50, 50)).astype(np.float32))
 BONDS = np.random.default_rng(5).random((2, 60, 70)) < 0.5
 
-
 # By name: a function, and the arrays that it is given.
 CALLS = {
     "label": (conncomp.label, MASK),

@@ -26,10 +26,7 @@ def drawn(soaked):
 
 
 def of_classes(observed, probabilities):
-    """Return the probability of numbers in classes by chi-squared.
-
-    Classes beside each other are pooled until each is expected to have `LEAST_EXPECTED`.
-    """
+    """Return the chi-squared probability of classes, pooled until `LEAST_EXPECTED` are expected."""
     expected = probabilities * observed.sum()
     number, filling, numbers = 0, 0.0, []
     for value in expected:
@@ -45,10 +42,7 @@ def of_classes(observed, probabilities):
 
 
 def of_balance(counts, least):
-    """Return the probability that changes of classes are as frequent as those back.
-
-    There are `least` pairs of classes, or more, that are frequent.
-    """
+    """Return the probability that classes change back as often; `least` pairs are frequent."""
     there, back = (matrix[np.triu_indices(len(counts), 1)] for matrix in (counts, counts.T))
     often = there + back > LEAST_EXPECTED
     assert often.sum() >= least
@@ -57,10 +51,7 @@ def of_balance(counts, least):
 
 
 def of_mean(samples, expected, variance=None):
-    """Return the probability of the mean of independent samples, two-sided.
-
-    Without their variance it is Student's t.
-    """
+    """Return the two-sided probability of a mean of samples; without `variance`, Student's t."""
     samples = np.asarray(samples, float)
     off = abs(samples.mean() - expected)
     if variance is not None:

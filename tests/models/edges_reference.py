@@ -147,10 +147,7 @@ class ReferenceEdges(ReferenceClusters):
 
 
 class ReferenceCells(ReferenceEdges):
-    """The same on lattices of unit cells: ``kernels/core/cell_lattice.h``.
-
-    Sites are found by the places where they lie, bonds by the cell's list.
-    """
+    """The same on cells of ``kernels/core/cell_lattice.h``: sites by place, bonds by the list."""
 
     def __init__(self, model, *drawn):
         cell, borders = model.cell, model.parameters()["periodic"]

@@ -108,14 +108,9 @@ def log_chain(length, q, periodic=True):
 
 
 class Levels(NamedTuple):
-    """All configurations, pooled by what an update is to get right.
+    """All configurations, pooled by what an update is to get right, in levels.
 
-    Attributes
-    ----------
-    satisfied : ndarray of int, shape (levels,)
-    counts : ndarray of int, shape (levels, q)
-        Sites of each state; for q > 2 in descending order.
-    multiplicity : ndarray of int, shape (levels,)
+    `counts` of shape (levels, q) are sites of each state; for q > 2 in descending order.
     """
 
     satisfied: np.ndarray
@@ -285,13 +280,7 @@ def bond_ends(shape, periodic=True):
 class Graphs(NamedTuple):
     """All sets of active bonds of a small lattice, as Fortuin and Kasteleyn weigh them.
 
-    C. M. Fortuin, P. W. Kasteleyn, Physica 57, 536 (1972).
-
-    Attributes
-    ----------
-    bonds : int
-        Of the lattice.
-    active, clusters, largest : ndarray of int, shape (2**bonds,)
+    C. M. Fortuin, P. W. Kasteleyn, Physica 57, 536 (1972). The lattice has so many `bonds`.
     """
 
     bonds: int

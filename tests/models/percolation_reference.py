@@ -55,10 +55,7 @@ class Torus(NamedTuple):
         return len(cell.sites), cell.bonds
 
     def links(self):
-        """Return (site, neighbour, periods) of each bond that stays on the lattice.
-
-        Of bonds they are in the order of their numbers.
-        """
+        """Return (site, neighbour, periods) of each bond on the lattice; bonds by number."""
         found, (sites, bonds) = [], self.cell
         for start, end, step in bonds:
             for cell in product(*map(range, self.shape)):

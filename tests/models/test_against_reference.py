@@ -12,13 +12,7 @@ from conncomp.kernels.cuda.models import words
 from conncomp.kernels.cuda.models.clusters import LabelFinder
 from conncomp.models import Potts
 from models.devices import DEVICES, on_host
-from models.potts_reference import (
-    CLUSTERS,
-    COUNTS,
-    ReferencePotts,
-    check_state,
-    check_update,
-)
+from models.potts_reference import CLUSTERS, COUNTS, ReferencePotts, check_state, check_update
 
 LABELLINGS = {"cpu": ["auto", "serial"], "cuda": ["auto"]}
 STATES = [2, 3, 4, 5, 17, 255]

@@ -54,8 +54,7 @@ ON_GPU = [("cuda", 2, "copy", name) for name in GPU_MODELS]
 
 @pytest.mark.soak(gate="pairs")
 @pytest.mark.parametrize(
-    ("device", "replicas", "way", "name"),
-    [*product(["cpu"], [None, 2], COPIES, MODELS), *ON_GPU],
+    ("device", "replicas", "way", "name"), [*product(["cpu"], [None, 2], COPIES, MODELS), *ON_GPU]
 )
 def test_copies_go_on_apart(device, replicas, way, name):
     copied = COPIES[way]

@@ -22,7 +22,6 @@ SHAPES = [
     (1, 2, 1, 3),
 ]
 
-
 LATTICES = [
     (shape, q, periodic)
     for shape, q, periodic in product(SHAPES, (2, 3, 4), (True, False))

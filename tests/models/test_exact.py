@@ -6,15 +6,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from models.exact import (
-    DIGITS,
-    critical_energy,
-    graphs,
-    levels,
-    log_chain,
-    log_kaufman,
-    moments,
-)
+from models.exact import DIGITS, critical_energy, graphs, levels, log_chain, log_kaufman, moments
 
 BETAS = [0.05, 0.5, log(1 + sqrt(2)), 1.3]
 

@@ -32,7 +32,6 @@ SMALL = {
     "cell": ((2, 3), {"lattice": "honeycomb", "beta": 0.6, "coupling": RNG.normal(size=18)}),
 }
 
-
 TRAJECTORIES = [
     *(SMALL[case] for case in ("random regular", "gaussian", "all of it", "no bond", "turned")),
     (random_regular(201, 4, 7), {"beta": 0.35}),

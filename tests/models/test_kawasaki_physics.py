@@ -48,10 +48,7 @@ class Torus:
 
 
 def transitions(torus, pairs, up, temperature):
-    """Return the probability of each configuration after a substep.
-
-    Each pair decides by the spins before the substep, as the kernels do.
-    """
+    """Return the probabilities after a substep: pairs decide by the spins before, as in kernels."""
     outcomes = {up: 1.0}
     energy = torus.energy(up)
     for pair in pairs:

@@ -23,7 +23,6 @@ SHAPES = [
     ("bcc", (16, 4, 8)),
 ]
 
-
 TEMPERATURES, FRACTIONS = [1.1, 4.0, 30.0], [0.5, 0.2, 0.7]
 OF_ALL = {"coupling": 0.7, "seed": 2**40 + 3, "first_replica": 7}
 

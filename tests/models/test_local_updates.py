@@ -104,7 +104,6 @@ ENUMERATED = [
     *(("potts 5", "graph", update) for update in ("metropolis", "swendsen-wang")),
 ]
 
-
 SMALL |= {f"Ising, {case}": given for case, given in on_edges.SMALL.items()}
 SMALL |= {f"Potts, {case}": (s, given) for case, (s, _, given) in of_states.SMALL.items()}
 ENUMERATED += [("ising", f"Ising, {case}", u) for case in on_edges.SMALL for u in UPDATES[:2]]

@@ -59,11 +59,7 @@ def test_shape(shape, error, message):
         ({"beta": [0.5, math.nan], "replicas": 2}, ValueError, "must be finite, and not negative"),
         ({"beta": [0.5] * 3, "replicas": 2}, ValueError, r"shape \(3,\); .* each of 2 replicas"),
         ({"coupling": 0}, ValueError, "coupling=0 must not be 0"),
-        (
-            {"coupling": -1.5},
-            ValueError,
-            "with coupling=-1.5 is known here",
-        ),
+        ({"coupling": -1.5}, ValueError, "with coupling=-1.5 is known here"),
         ({"coupling": math.nan}, ValueError, "coupling=nan must be finite"),
         ({"coupling": 10**400}, ValueError, "coupling=1000.* must be finite"),
         ({"coupling": None}, TypeError, "coupling is a NoneType"),

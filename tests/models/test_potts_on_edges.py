@@ -13,7 +13,6 @@ from models.references import check_updates
 RNG = np.random.default_rng(3)
 GRAPH = Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 0, 3, 4])
 
-
 SMALL = {
     "triangular": ((2, 4), 3, {"lattice": "triangular", "beta": 0.4}),
     "field": ((2, 3), 4, {"beta": 0.7, "field": 0.5}),
@@ -25,7 +24,6 @@ SMALL = {
     "kagome": ((1, 2), 3, {"lattice": "kagome", "beta": 0.5, "field": -0.3}),
     "no bond": (Graph.from_edges([], [], 4), 6, {"beta": 0.7, "field": [0.5, 0, -0.2, 1]}),
 }
-
 
 TRAJECTORIES = [
     *(SMALL[case] for case in ("triangular", "random field", "all of it", "no bond")),
@@ -67,10 +65,7 @@ def test_shapes_starts_and_labels():
     ("call", "words"),
     [
         (lambda: Potts(GRAPH, 3), "no critical temperature of the Potts model on a graph"),
-        (
-            lambda: Potts((3, 3), 3, lattice="kagome"),
-            "on this lattice, kagome, is known here",
-        ),
+        (lambda: Potts((3, 3), 3, lattice="kagome"), "on this lattice, kagome, is known here"),
         (lambda: Potts.critical_beta(3, lattice="kagome"), "lattice='kagome'"),
         (lambda: Potts(GRAPH, 3, temperature=0.0), "temperature=0.0 must be above 0"),
         (lambda: Potts((3, 3), 3, coupling=-1.0), "on 2 axes with coupling=-1 is known here; give"),

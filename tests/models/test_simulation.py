@@ -141,8 +141,7 @@ def test_existing_output_is_refused_before_anything_starts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "error"),
-    [("folder", IsADirectoryError), ("nowhere/run.h5", FileNotFoundError)],
+    ("name", "error"), [("folder", IsADirectoryError), ("nowhere/run.h5", FileNotFoundError)]
 )
 def test_output_that_cannot_be_written_is_told_first(tmp_path, name, error):
     (tmp_path / "folder").mkdir()

@@ -229,11 +229,7 @@ SERIES = Potts((4, 4), replicas=2, seed=1).swendsen_wang(20)
             ValueError,
             "bin_length=13 must be from 1 to 12: of longer bins there are fewer than 8 in 100 rows",
         ),
-        (
-            lambda: jackknife(mean_of, np.ones((100, 2)), bin_length=50),
-            ValueError,
-            "from 1 to 25",
-        ),
+        (lambda: jackknife(mean_of, np.ones((100, 2)), bin_length=50), ValueError, "from 1 to 25"),
         (
             lambda: jackknife(mean_of, np.ones(9), np.ones((9, 2))),
             ValueError,
@@ -248,11 +244,7 @@ SERIES = Potts((4, 4), replicas=2, seed=1).swendsen_wang(20)
             ValueError,
             "measure_every=-3 must be from 1 to",
         ),
-        (
-            lambda: parallel_tempering(None, 3),
-            TypeError,
-            "model=None must be a Potts",
-        ),
+        (lambda: parallel_tempering(None, 3), TypeError, "model=None must be a Potts"),
     ],
 )
 def test_errors_say_what_is_wrong(call, error, words):

@@ -28,7 +28,6 @@ from models.exact import phases_of
 
 LADDER = UnitCell([[1.0]], [[0.0], [0.25]], [(0, 1, [0]), (0, 0, [1]), (1, 1, [1])])
 
-
 MODELS = {
     "square": lambda **o: Ising((6, 70), beta=0.4, **o),
     "column": lambda **o: Ising((8, 1), lattice="square", beta=0.4, **o),

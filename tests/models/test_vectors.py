@@ -14,7 +14,6 @@ from models.references import check_updates, raw
 
 DEVICES, MODELS = ["cpu", "cuda"], [XY, Heisenberg]
 
-
 # ------------------------------------------------------------------------------------ trajectories
 
 # Rows of less than a word, of a word, and of several.

@@ -9,15 +9,7 @@ from scipy import special
 from conncomp import Graph
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.spin_glass import RULES
-from conncomp.models import (
-    ON,
-    XY,
-    Clock,
-    Heisenberg,
-    Ising,
-    Potts,
-    simulate,
-)
+from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts, simulate
 from conncomp.models._probabilities import logarithm_table
 from models import alarms
 from models.devices import DEVICES

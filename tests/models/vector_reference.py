@@ -77,10 +77,7 @@ class Directions:
         drawn = draws.draw(MIRROR, index)
         last, angle = signed(drawn[0]) >> 1, drawn[1] >> 15
         radius = isqrt((1 << 60) - last**2)
-        return [
-            *(radius * sine(u) + (1 << 29) >> 30 for u in (angle + (1 << 15), angle)),
-            last,
-        ]
+        return [*(radius * sine(u) + (1 << 29) >> 30 for u in (angle + (1 << 15), angle)), last]
 
     @staticmethod
     def numbers(spin):
@@ -227,10 +224,7 @@ class ReferenceVectors(ReferenceMirrors):
 
 
 class ReferenceEdgeVectors(ReferenceMirrors):
-    """Spins on any edges; couplings are integers of a unit.
-
-    `fields` are such integers, too, of a ghost whose spin is `first`.
-    """
+    """Spins on any edges; couplings, and `fields` of a ghost of spin `first`, are integers."""
 
     def __init__(self, model, first, beta, seed, replica, spins):
         edges = model._layout.edges

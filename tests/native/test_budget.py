@@ -41,10 +41,7 @@ def code_bytes(path):
 
 
 def instantiations(path):
-    """Return the functions of an ELF file whose names have a template of the package.
-
-    What compilers split off or copy of a function counts as that function.
-    """
+    """Return an ELF file's functions of our templates, those split off or copied as one."""
     listed = subprocess.run(
         ["nm", "-C", "--defined-only", path], capture_output=True, text=True, check=True
     )

@@ -75,7 +75,6 @@ time.sleep({seconds})
 print("survived")
 """
 
-
 # Two minutes of work, which other processes on the machine do not lengthen. The timeout is for one
 # that hangs.
 LIMIT = "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (120, 120))\n"

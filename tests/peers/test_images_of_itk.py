@@ -1,7 +1,4 @@
-"""Images of SimpleITK and ITK themselves, where these are installed.
-
-Each in a process of its own: together they crash, without us.
-"""
+"""Images of SimpleITK and ITK themselves, each in a process: together they crash, without us."""
 
 import importlib.util
 import subprocess

@@ -59,7 +59,7 @@ class Comparison:
 
 
 def compare(before: Result, after: Result, *, smallest_change: float = SMALLEST) -> Comparison:
-    """Compare two results of one kind by run; smaller changes, as a fraction, do not count."""
+    """Compare two results of one kind by run, without changes below a fraction."""
     if type(before) is not type(after):
         raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
     old, new = _runs(before), _runs(after)
@@ -77,8 +77,8 @@ def compare(before: Result, after: Result, *, smallest_change: float = SMALLEST)
 def median_interval(seconds: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % confidence interval of a median, whatever the times are distributed like.
 
-    It lies between two of the sorted times: how many of them fall below the median is binomial.
-    Up to five times allow no such interval; it is then their whole range.
+    Its ends are two of the sorted times: how many times lie below the median is binomial. Up to
+    five times allow no such interval; it is then their whole range.
 
     >>> median_interval([5.0, 1.0, 3.0, 2.0, 4.0, 9.0, 6.0, 7.0, 8.0]), median_interval([3.0, 1.0])
     ((2.0, 8.0), (1.0, 3.0))

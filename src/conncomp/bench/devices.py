@@ -23,7 +23,7 @@ from conncomp.kernels.cuda import launcher
 
 
 def commit() -> tuple[str | None, bool | None]:
-    """Return the commit of this library and whether files differ from it; None if installed."""
+    """Return this library's commit and whether files differ from it; None if installed."""
     folder = Path(conncomp.__file__).parent
 
     def git(*arguments: str) -> str:
@@ -66,11 +66,11 @@ class Cpu:
         return facts | {"system": f"{platform.system()} {platform.release()}"}
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of the libraries that drive the device."""
+        """Return the versions of its libraries."""
         return {}
 
     def copy_rate(self, threads: int) -> float:
-        """Return bytes read plus written a second when memory is copied, more than caches hold."""
+        """Return bytes read plus written per second by a copy of more than caches hold."""
         size = max(4 * _last_level_cache(), 1 << 26)
         if free := available_memory():
             size = min(size, free // 8)
@@ -86,20 +86,20 @@ class Cpu:
         return 2 * size / statistics.median(seconds[1:])
 
     def free_memory(self) -> int | None:
-        """Return how many bytes are free beside the main memory; None if there is no other."""
+        """Return the free bytes of a memory of its own; None without one."""
         return None
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Let calls work on this device, and free their memory afterwards."""
+        """Run calls on this device, and free their memory afterwards."""
         yield
 
     def place(self, data: Any) -> Any:
-        """Return a graph or an array of the main memory on this device."""
+        """Move a graph or an array from the main memory."""
         return data
 
     def fetch(self, array: Any) -> Any:
-        """Return an array of this device, or of the main memory, as a NumPy array."""
+        """Return an array of this device or the main memory as a NumPy array."""
         return array
 
     def warm_up(self, call: Call) -> None:
@@ -125,7 +125,7 @@ class Cuda(Cpu):
         self.stream = self.cupy.cuda.Stream()
 
     def describe(self) -> dict[str, Any]:
-        """Return the same, and the GPU."""
+        """Add the GPU."""
         runtime = self.cupy.cuda.runtime
         properties = runtime.getDeviceProperties(runtime.getDevice())
         gpu = {
@@ -141,7 +141,7 @@ class Cuda(Cpu):
         return {"cupy": str(self.cupy.__version__)}
 
     def copy_rate(self, threads: int) -> float:
-        """Return bytes read plus written a second when memory is copied, more than caches hold."""
+        """Return the same rate of the GPU's memory."""
         size = min(COPY_BYTES, (self.free_memory() or 0) // 4)
         with self.current():
             arrays = self.cupy.zeros(size, "u1"), self.cupy.zeros(size, "u1")
@@ -152,46 +152,44 @@ class Cuda(Cpu):
         return rate
 
     def free_memory(self) -> int | None:
-        """Return how many bytes of the GPU's memory are free."""
+        """Return the free bytes of the GPU."""
         return int(self.cupy.cuda.runtime.memGetInfo()[0])
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Let calls work on the stream, and give memory back afterwards."""
+        """Run calls on the stream, and give memory back afterwards."""
         with self.stream:
             yield
             self.stream.synchronize()
         self.cupy.get_default_memory_pool().free_all_blocks()
 
     def place(self, data: Any) -> Any:
-        """Return a graph or an array of the main memory on the GPU."""
-        is_array = isinstance(data, np.ndarray)
-        placed = self.cupy.asarray(data) if is_array else data.to("cuda")
+        """Copy to the GPU."""
+        placed = self.cupy.asarray(data) if isinstance(data, np.ndarray) else data.to("cuda")
         self.stream.synchronize()
         return placed
 
     def fetch(self, array: Any) -> Any:
-        """Return an array of the GPU, or of the main memory, as a NumPy array."""
+        """Copy back, if need be."""
         return self.cupy.asnumpy(array)
 
     def warm_up(self, call: Call) -> None:
-        """Call often enough for the GPU to reach its clock rate."""
+        """Call until the GPU reaches its clock rate."""
         start = perf_counter()
         while perf_counter() - start < WARM_UP:
             self.seconds(call)
 
     def seconds(self, call: Call) -> float:
-        """Return how long the GPU takes from the begin of a call to the end of all its work."""
+        """Return the GPU's time from the begin of a call to the end of all its work."""
         start, stop = self.cupy.cuda.Event(), self.cupy.cuda.Event()
         start.record()
         call()
         stop.record()
         stop.synchronize()
-        milliseconds = float(self.cupy.cuda.get_elapsed_time(start, stop))
-        return max(milliseconds / 1e3, SHORTEST_SECONDS)
+        return max(float(self.cupy.cuda.get_elapsed_time(start, stop)) / 1e3, SHORTEST_SECONDS)
 
     def capture(self, call: Call) -> Call:
-        """Return a call again, as a CUDA graph: it ran before, and neither allocates nor waits."""
+        """Return as a CUDA graph a call that ran before, and neither allocates nor waits."""
         self.stream.begin_capture()
         try:
             call()

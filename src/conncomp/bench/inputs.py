@@ -14,8 +14,8 @@ from conncomp.graph import Graph
 # The first is for tests: whole suites of it run in seconds.
 SIZES = ("tiny", "small", "medium", "full")
 
-# Memory at the peak, measured with all other libraries. Those that hold each edge as a Python
-# object are left out beyond so many arcs.
+# Memory at the peak, measured with all other libraries. Beyond MOST_OBJECTS arcs, those that hold
+# edges as Python objects are left out.
 ARC_BYTES, VERTEX_BYTES, ELEMENT_BYTES = 56, 64, 48
 MOST_OBJECTS, OBJECT_BYTES = 1 << 23, 100
 
@@ -38,7 +38,7 @@ class Input:
 
 
 def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
-    """Raise MemoryError if there is too little memory for an input, here or on the GPU."""
+    """Raise MemoryError if an input has too little memory, here or on the GPU."""
     free = available_memory()
     for entry in inputs:
         both = (entry.num_bytes, free, ""), (entry.gpu_bytes, gpu_free, " on the GPU")

@@ -33,7 +33,6 @@ TABLES: dict[Problem, Table] = {
     "grid": grid_algorithms.ALGORITHMS,
     "strong": graph_algorithms.STRONG_ALGORITHMS,
 }
-# The connection of the components of graphs, by the problem.
 CONNECTIONS: dict[str, Literal["weak", "strong"]] = {"graph": "weak", "strong": "strong"}
 
 
@@ -47,7 +46,7 @@ class Contender:
     captures: bool = False  # whether a run can be captured: it writes to the same array every time
 
     def prepare(self, data: Any, connectivity: int) -> Any:
-        """Return the call that labels `data`, or None if it cannot label such data."""
+        """Return the call that labels `data`; None if it cannot."""
         raise NotImplementedError
 
     def run(self, prepared: Any) -> Any:
@@ -55,7 +54,7 @@ class Contender:
         return prepared()
 
     def labels(self, result: Any) -> Labels:
-        """Return the labels that `run` found, as an array."""
+        """Return the labels that `run` found."""
         labels: Labels = result
         return labels
 
@@ -73,7 +72,7 @@ class Ours(Contender):
         self._connection = CONNECTIONS.get(measured)
 
     def prepare(self, data: Any, connectivity: int, **more: Any) -> Any:
-        """Return the call, into a new array as other libraries do unless there is more to it."""
+        """Return the call, which makes a new array as other libraries do, unless `more` has one."""
         options = self._options | more
         if self._connection:
             options["connection"] = self._connection
@@ -87,7 +86,7 @@ class Ours(Contender):
 
 
 class OursOnGpu(Ours):
-    """An algorithm of this library on the GPU, with some options; a run allocates nothing."""
+    """An algorithm of this library on the GPU; a run allocates nothing."""
 
     def __init__(
         self, measured: Problem, algorithm: str, numbering: Numbering = "roots", **options: Any
@@ -108,6 +107,9 @@ class OursOnGpu(Ours):
         return super().prepare(data, connectivity, **more)
 
 
+OURS: dict[DeviceName, type[Ours]] = {"cpu": Ours, "cuda": OursOnGpu}
+
+
 class OursOfList(Ours):
     """The default on edges and then their opposites, or arcs in any order: arrays to labels."""
 
@@ -123,12 +125,12 @@ class OursOfList(Ours):
         return *(undirected(data.num_vertices, *_edges(data)).arcs or ()), data.num_vertices
 
     def run(self, prepared: Any) -> Any:
-        """Make a graph, as one that was labelled before may have rows, and label it."""
+        """Label a new graph, as one that was labelled before may have rows."""
         return super().run(super().prepare(Graph.from_edges(*prepared), 0))
 
 
 class Peer(Contender):
-    """Another library: `module` is how it is imported, and `parallel`, if it uses all threads."""
+    """Another library, imported as `module`; a `parallel` one uses all threads."""
 
     kind = "peer"
     device: ClassVar[DeviceName] = "cpu"
@@ -144,7 +146,7 @@ class Peer(Contender):
         self.threads = threads if self.parallel else 1
 
     def prepare(self, data: Any, connectivity: int) -> Any:
-        """Return the call, or None for data that the library cannot label."""
+        """Return the call; None for data that the library cannot label."""
         if isinstance(data, Graph):
             fits = data.num_arcs <= self.most_arcs
         else:
@@ -152,7 +154,7 @@ class Peer(Contender):
         return self.call_on(data, connectivity) if fits else None
 
     def call_on(self, data: Any, connectivity: int) -> Any:
-        """Convert data that the library can label, and return the call that labels them."""
+        """Convert data, and return the call that labels them."""
         raise NotImplementedError
 
     def labels(self, result: Any) -> Any:
@@ -171,9 +173,7 @@ class Peer(Contender):
 
 
 def _is_binary(image: Labels) -> bool:
-    if image.dtype == np.uint8:
-        return image.size == 0 or bool(image.max() <= 1)
-    return image.dtype == np.bool_
+    return image.dtype == np.bool_ or (image.dtype == np.uint8 and image.max(initial=0) <= 1)
 
 
 class _OpenCV(Peer):
@@ -223,7 +223,7 @@ class _Kornia(Peer):
 
 
 def _edges(graph: Graph) -> tuple[Labels, Labels]:
-    """Return each edge of a symmetric graph once, without loops, which connect nothing."""
+    """Return each edge of a symmetric graph once, without loops."""
     vertices = np.arange(graph.num_vertices, dtype=graph.indices.dtype)
     u = np.repeat(vertices, np.diff(graph.indptr))
     once = u < graph.indices
@@ -386,16 +386,14 @@ PEERS: dict[Problem, tuple[type[Peer], ...]] = {
 
 
 def peers(kind: Problem, device: DeviceName) -> dict[str, type[Peer]]:
-    """Return the other libraries that work on a device, installed or not, by name."""
+    """Return the libraries for a device, installed or not, by name."""
     return {peer.name: peer for peer in PEERS[kind] if peer.device == device}
 
 
 def algorithms(kind: Problem, device: DeviceName) -> dict[str, Contender]:
     """Return the contenders that are ours, by name."""
-    names = TABLES[kind][device]
-    make: type[Ours] = Ours if device == "cpu" else OursOnGpu
-    contenders = [make(kind, name) for name in names]
-    if device == "cuda" and "auto" in names:
+    contenders = [OURS[device](kind, name) for name in TABLES[kind][device]]
+    if device == "cuda" and "auto" in TABLES[kind][device]:
         contenders.append(OursOnGpu(kind, "auto", "consecutive"))
     elif device == "cpu" and kind != "grid":
         contenders.append(OursOfList(kind))
@@ -405,19 +403,18 @@ def algorithms(kind: Problem, device: DeviceName) -> dict[str, Contender]:
 def variants(
     kind: Problem, device: DeviceName, algorithm: str, values: Mapping[str, Sequence[Any]]
 ) -> list[Contender]:
-    """Return a contender for every combination of values of an algorithm's options."""
-    make = Ours if device == "cpu" else OursOnGpu
+    """Return a contender for each combination of an algorithm's options."""
     combinations = (zip(values, each, strict=True) for each in product(*values.values()))
-    return [make(kind, algorithm, **dict(chosen)) for chosen in combinations]
+    return [OURS[device](kind, algorithm, **dict(chosen)) for chosen in combinations]
 
 
 def label_dtype(count: int) -> np.dtype[Any]:
-    """Return the dtype of the labels of so many vertices or elements."""
+    """Return the dtype of labels of so many elements."""
     return np.dtype(np.int32 if count <= INT32_MAX else np.int64)
 
 
 def sparse_matrix(graph: Graph) -> Any:
-    """Return a graph as SciPy's functions on graphs take it without a further conversion."""
+    """Return a graph as SciPy takes it without a further conversion."""
     from scipy.sparse import csr_array
 
     shape = (graph.num_vertices, graph.num_vertices)

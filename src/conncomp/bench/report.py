@@ -27,7 +27,7 @@ from conncomp.bench.results import GraphRow, Result, Row
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")
 MARKERS = "osD^vPX*"
 
-# Stands in a drawing for the colour of the page's text, which differs by day and night.
+# Stands for the colour of the page's text, which differs by day and night.
 INK = "#010203"
 
 MOST_BARS = 84
@@ -36,7 +36,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e\d+)?")
 
 @dataclass(frozen=True)
 class Curves:
-    """Rows whose names differ in one number, along which a size of the input grows."""
+    """Rows whose names differ in one number, with which a size of the input grows."""
 
     title: str
     axis: str
@@ -45,7 +45,7 @@ class Curves:
 
 
 def render(results: Sequence[Result]) -> str:
-    """Return the page as HTML, with style and drawings, without scripts, names escaped."""
+    """Return the page as HTML without scripts, names escaped."""
     options: dict[str, Any] = dict.fromkeys(("autoescape", "trim_blocks", "lstrip_blocks"), True)
     loader = PackageLoader("conncomp.bench", ".")
     environment = Environment(loader=loader, undefined=jinja2.StrictUndefined, **options)
@@ -57,8 +57,7 @@ def render(results: Sequence[Result]) -> str:
 
 
 def _suites(result: Result) -> Iterable[dict[str, Any]]:
-    names = dict.fromkeys(row.suite for row in result.rows)
-    for suite in names:
+    for suite in dict.fromkeys(row.suite for row in result.rows):
         rows: list[Row] = [row for row in result.rows if row.suite == suite]
         runs = [run for row in rows for run in row.runs]
         # Ours before peers, each in the order of the file.
@@ -88,12 +87,11 @@ def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
     ours = runs[base].median if base in runs else None
     medians = {name: run.median for name, run in runs.items()}
     ratios = {name: median / ours if ours and median else None for name, median in medians.items()}
-    cells = {"row": row, "runs": runs, "ours": ours, "floor": result.floor(row)}
-    return cells | {"ratios": ratios}
+    return {"row": row, "runs": runs, "ours": ours, "ratios": ratios, "floor": result.floor(row)}
 
 
 def find_curves(rows: Iterable[Row]) -> list[Curves]:
-    """Return rows whose names differ in a number along which a size grows twofold, 3 or more."""
+    """Return families of such rows, of 3 or more, along which a size at least doubles."""
     families: dict[tuple[str, str], list[tuple[float, Row]]] = {}
     for row in rows:
         for number in NUMBER.finditer(row.input):
@@ -153,11 +151,8 @@ def _draw_family(axes: Axes, family: Curves, columns: list[str], colours: dict[s
             label="\u200b" + name,
             zorder=len(columns) - i + 2,
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_title(family.title)
-    axes.set_xlabel(family.axis)
-    axes.set_ylabel("seconds")
+    axes.set(xscale="log", yscale="log")
+    axes.set(title=family.title, xlabel=family.axis, ylabel="seconds")
 
 
 def _draw_bars(
@@ -190,8 +185,7 @@ def _draw_bars(
                 missing = [at for at, run in runs if run is not None and not run.seconds]
                 axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
             axes.axhline(1, color=INK, linewidth=1, zorder=3)
-            axes.set_yscale("log")
-            axes.set_xlim(-0.6, each - 0.4)
+            axes.set(yscale="log", xlim=(-0.6, each - 0.4), ylabel="time, ours = 1")
             rows = [cells["row"] for cells in inputs]
             names = [row.input + (" *" if row.stand_in else "") for row in rows]
             short = [name if len(name) <= 32 else name[:31] + "…" for name in names]
@@ -199,7 +193,6 @@ def _draw_bars(
             tilt = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if is_tilted else {}
             axes.set_xticks(range(len(names)), short, **tilt)
             axes.tick_params(axis="x", length=0)
-            axes.set_ylabel("time, ours = 1")
         _add_legend(figure, panels)
         return _svg(figure, "Time relative to ours")
 
@@ -224,7 +217,7 @@ def _style() -> Any:
 
 
 def _svg(figure: Figure, title: str) -> Markup:
-    """Return a figure as an element of a page, in the page's own colours and letters."""
+    """Return a figure as an SVG element in the page's colours and letters."""
     for text in figure.findobj(Text):
         text.set_parse_math(False)
     for axes in figure.axes:

@@ -54,7 +54,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One program on one input; only a run that is 'ok' was timed."""
+    """One program on one input, timed if it is 'ok'."""
 
     name: Name
     kind: Literal["ours", "peer"]
@@ -72,17 +72,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def median(self) -> float | None:
-        """Median of the repetitions; None if there are none."""
+        """Median of the repetitions, if any."""
         return float(np.median(self.seconds)) if self.seconds else None
 
     @property
     def captured_median(self) -> float | None:
-        """Median of the repetitions as a CUDA graph; None if there are none."""
+        """Median of the repetitions as a CUDA graph, if any."""
         return float(np.median(self.captured)) if self.captured else None
 
     @property
     def quartiles(self) -> tuple[float, float] | None:
-        """First and third quartile of the repetitions; None if there are none."""
+        """First and third quartile of the repetitions, if any."""
         if not self.seconds:
             return None
         low, high = np.quantile(self.seconds, (0.25, 0.75))
@@ -90,7 +90,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Transfers(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds of each copy of the input to the GPU, and of the labels back."""
+    """Seconds of each copy: of the input to the GPU, of labels back."""
 
     to_device: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
     to_host: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
@@ -154,7 +154,7 @@ AnyRow = TypeVar("AnyRow", GridRow, GraphRow)
 
 class _Result(msgspec.Struct, Generic[AnyRow], tag_field="kind", frozen=True, kw_only=True):
     subject: ClassVar[str]
-    things: ClassVar[str]
+    things: ClassVar[str] = "arcs"
 
     format: Literal["conncomp-bench"] = "conncomp-bench"
     version: Literal[1] = 1
@@ -173,7 +173,7 @@ class _Result(msgspec.Struct, Generic[AnyRow], tag_field="kind", frozen=True, kw
         _check_unique((f"{row.suite}/{row.input}" for row in self.rows), "input")
 
     def floor(self, row: Row) -> float | None:
-        """Return the seconds in which the machine copies what `row` must move; None for nothing."""
+        """Return the seconds of a copy of what `row` must move; None for nothing."""
         return row.floor_bytes / self.copy_bytes_per_second or None
 
 
@@ -188,14 +188,12 @@ class GraphResult(_Result[GraphRow], tag="graph", frozen=True):
     """Measurements on graphs."""
 
     subject = "graphs"
-    things = "arcs"
 
 
 class StrongResult(_Result[GraphRow], tag="strong", frozen=True):
     """Measurements of strong components."""
 
     subject = "strong components"
-    things = "arcs"
 
 
 Result = GridResult | GraphResult | StrongResult

@@ -32,8 +32,7 @@ Labels = NDArray[Any]
 FEWEST_RUNS, SHORTEST = 5, 0.2
 MOST_RUNS, LONGEST = 100, 1.0
 
-# On a GPU, inputs of fewer elements or arcs, or of fewer seconds, are measured as CUDA graphs, too:
-# the kernels without their launches.
+# On a GPU, smaller or faster inputs are measured as CUDA graphs, too: kernels without launches.
 SMALL_SIZE, SMALL_SECONDS = 10**6, 1e-4
 
 UNWRITTEN = -2  # which is no label
@@ -63,7 +62,7 @@ class Reference:
         expected = self.roots if numbering == "roots" else self.labels
         count = self.components + self.background
         if numbering == "any" and count and labels.size:
-            # The name of one member is to be that of all members, and of no other component.
+            # All members are to have the name of one, which no other component has.
             names = np.zeros(count, labels.dtype)
             names[self.labels] = labels
             if self.background and names[0] != 0:
@@ -102,7 +101,7 @@ def _first_members(labels: Labels, count: int) -> Labels:
 
 
 def _numbered_by_root(labels: Labels, count: int) -> Labels:
-    """Return labels of components that are numbered in the order of their smallest members."""
+    """Renumber components in the order of their smallest members."""
     number = np.empty(count, labels.dtype)
     number[np.argsort(_first_members(labels, count))] = np.arange(count)
     renumbered: Labels = number[labels]
@@ -124,11 +123,10 @@ def measure(
 ) -> Iterator[dict[str, Any]]:
     """Run all contenders on all inputs, each with its suite; yield the result so far.
 
-    That is once without rows, then after each row, when it is written to `output` as JSON, too.
-    `threads` copy when the machine's rate is measured; `transfers` times the ways to the device and
-    back, too. What sweeps until nothing changes is given up after `limit` seconds; on a GPU, if it
-    waits for that now and then. `notify` is called at the begin of each of ``len(inputs) *
-    (2 + len(contenders))`` steps.
+    That is once without rows, then after each row, when `output` gets it as JSON, too. `threads`
+    copy to measure the machine's rate. `limit`, in seconds, is for what sweeps until nothing
+    changes; on a GPU, if it waits now and then. `notify` is called at the begin of each of
+    ``len(inputs) * (2 + len(contenders))`` steps.
     """
     device = device or Cpu()
     result: dict[str, Any] = {"format": "conncomp-bench", "version": 1, "kind": kind}
@@ -154,7 +152,7 @@ def measure(
 
 
 def describe(device: Cpu, threads: int, size: str) -> dict[str, Any]:
-    """Return what all result files say: when, by what, and on which machine it was measured."""
+    """Return when, by what and on which machine a result is measured."""
     revision, dirty = commit()
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -170,7 +168,7 @@ def describe(device: Cpu, threads: int, size: str) -> dict[str, Any]:
 
 
 def make_input(entry: Input, device: Cpu) -> Graph | Labels:
-    """Make an input on a device, as that may be faster, and return the same in the main memory."""
+    """Make an input on a device, which may be faster, and return it in the main memory."""
     data = entry.make(device=device.name)
     if isinstance(data, Graph):
         # Without the list of arcs that it may have been made of; a GPU's indptr may be of int32.
@@ -194,7 +192,7 @@ def measure_input(
     right: Reference | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:
-    """Run contenders on an input in the main memory; `right` are its labels, if known."""
+    """Run contenders on an input in the main memory; `right` are known labels."""
     row: dict[str, Any] = {"suite": suite, "input": entry.name}
     row |= {"description": entry.description, "stand_in": entry.stand_in}
     if isinstance(data, Graph):
@@ -224,9 +222,8 @@ def measure_input(
             prepared = contender.prepare(data, entry.connectivity)
             if prepared is None:
                 continue
-            call = partial(contender.run, prepared)
-            run |= _time(contender, call, right, device, size, limit)
-            del prepared, call
+            run |= _time(contender, partial(contender.run, prepared), right, device, size, limit)
+            del prepared
         except Exception as error:
             late = isinstance(error, TimeoutError)
             reason = f"given up after {limit:g} s" if late else _in_one_line(error)
@@ -244,7 +241,7 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
 def _time(
     contender: peers.Contender, call: Call, right: Reference, device: Cpu, size: int, limit: float
 ) -> dict[str, Any]:
-    """Return the status of a run, and how long it took if its answer is right."""
+    """Return a run's status, and its times if its answer is right."""
     with time_limit(limit):
         result = call()
     labels = device.fetch(contender.labels(result))

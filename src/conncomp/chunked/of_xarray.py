@@ -11,7 +11,7 @@ import xarray
 
 from conncomp import components, grid
 from conncomp._arguments import as_batch_axes, as_sequence, shown
-from conncomp._lazy import laid_beside
+from conncomp._containers import laid_beside
 
 NEAR = 0.1  # of the step between coordinates: nearer ones are the same, but for rounding
 

@@ -25,12 +25,12 @@ class Later(click.Command):
 
 
 class GroupOfLater(click.Group):
-    """A group that imports a command where its name is the next word, and then keeps it."""
+    """A group that imports a command when its name is the next word."""
 
     def resolve_command(
         self, context: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the name and the command that words begin with, and the others."""
+        """Return the name and the command that begin words, and the others."""
         name, command, others = super().resolve_command(context, words)
         if isinstance(command, Later):
             command = command.load()

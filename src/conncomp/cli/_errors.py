@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 
 import click
 
-from conncomp._text import printable
+from conncomp._terminal import printable
 
 EXPECTED = click.ClickException, ImportError, MemoryError, OSError, TypeError, ValueError
 
 
 class OneLineErrors(click.Command):
-    """A command that says in one line why it failed, and then exits with status 2."""
+    """A command that fails with one line and status 2."""
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **extra: Any) -> NoReturn:
         """Run, and exit with the status."""
@@ -34,7 +34,7 @@ class OneLineErrors(click.Command):
         raise SystemExit(status)
 
     def invoke(self, context: click.Context) -> Any:
-        """Do the work; an interrupt, too, is one line, with what it says of what is kept."""
+        """Do the work; an interrupt, too, is one line, and tells what is kept."""
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
@@ -59,7 +59,7 @@ def to_output() -> Iterator[None]:
 
 
 def _forget_output() -> None:
-    """Drop what standard output has no room for: else Python, as it ends, fails by it once more."""
+    """Drop what standard output has no room for, so that Python does not fail by it at the end."""
     if sys.stdout is None:
         return
     try:
@@ -69,7 +69,7 @@ def _forget_output() -> None:
 
 
 def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
-    """Return the command, of a group or a group in it, that the first words name."""
+    """Return the command of a group that the first words name."""
     for word in words:
         if not isinstance(command, click.Group) or word not in command.commands:
             break
@@ -98,7 +98,7 @@ def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
 
 
 def say(note: str) -> None:
-    """Print a note of the library, in the words of the command that runs."""
+    """Print a note of the library, in the words of the command."""
     text = in_options(note, click.get_current_context().command, ())
     click.echo(f"conncomp: {printable(text)}", err=True)
 

@@ -19,7 +19,7 @@ def read_quietly(path: Path, key: str | None = None) -> Content:
 
 
 def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
-    """Read an image or a volume of any kind, those of HDF5 and Zarr too, whole."""
+    """Read a whole image or volume of any kind, those of HDF5 and Zarr too."""
     if path.is_dir() or (path.is_file() and is_hdf5(path)):
         from conncomp.chunked.volumes.sources import read_volume  # slow, and for few files
 
@@ -31,12 +31,12 @@ def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
 
 # Axes that hold separate images, and the names of their columns.
 SEPARATE = {"T": "frame", "Z": "plane"}
-# How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
+# Of red, green and blue, as in `skimage.color.rgb2gray`.
 LUMINANCE = (0.2125, 0.7154, 0.0721)
 
 
 def one_channel(path: Path, content: Content, channel: int | None, grey: bool) -> Content:
-    """Return a channel, or the luminance, of what a file holds, without the axis of channels."""
+    """Return a channel, or the luminance, without the axis of channels."""
     image, axis, axes, _ = content
     if image.dtype.kind not in "biuf":
         raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
@@ -64,7 +64,7 @@ def one_channel(path: Path, content: Content, channel: int | None, grey: bool) -
 
 
 def with_named_axes(columns: dict[str, Any], batch: int, axes: str) -> dict[str, Any]:
-    """Return columns, of which those of places in a batch are named as its axes are."""
+    """Name columns of places in a batch as its axes are."""
     names: dict[str, str] = {}
     for k in range(batch):
         letter = axes[k] if k < len(axes) else "Z" if batch == 1 else ""

@@ -28,9 +28,8 @@ OPTION_LINE = re.compile(r"(?ms)^--([\w-]+)(?: (\S+))?(?:\s\s+(.+?))?(?=\n-|\n\n
 def option(*names: str, **more: Any) -> Any:
     """Return a field of a command's options with `more` arguments for click.
 
-    The option is named as the field is, with hyphens, and its type is that of the field: a flag for
-    bool, choices for a Literal, given several times for a tuple. An Annotated has a type of click,
-    or more arguments for it.
+    Its name is the field's, with hyphens, and so is its type: a flag for bool, choices for a
+    Literal, given several times for a tuple. Annotated has a type of click, or more arguments.
     """
     return field(metadata={"names": names, **more} if names else more)
 
@@ -42,8 +41,7 @@ def argument(metavar: str, **more: Any) -> Any:
 def parameters_of(options: type) -> list[click.Parameter]:
     """Return the options and arguments that the fields of a class are.
 
-    Those that a class with a higher RANK declares first, or whose `rank` is higher, stand behind
-    others, of derived classes, too.
+    Those that a class of higher RANK declares first, or of higher `rank`, stand behind others.
     """
     hints, bases = get_type_hints(options, include_extras=True), options.__mro__[-2::-1]
     lines, ranks = dict[str, list[str]](), dict[str, int]()
@@ -72,13 +70,11 @@ def _parameter(each: Field[Any], hint: Any, lines: Mapping[str, Sequence[str]]) 
         names = "-o", *names
     if each.default is not MISSING:
         more["default"] = each.default
-    if "type" in more:
-        pass
-    elif kind is bool:
+    if get_origin(kind) is tuple and "type" not in more:
+        kind, more["multiple"] = get_args(kind)[0], True
+    if kind is bool:
         more["is_flag"] = True
-    else:
-        if get_origin(kind) is tuple:
-            kind, more["multiple"] = get_args(kind)[0], True
+    elif "type" not in more:
         more["type"] = click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind
     return click.Option([*names, each.name], **{"show_default": "default" in more, **more})
 
@@ -88,7 +84,7 @@ def typed(text: str) -> str:
 
 
 def parsed(parse: Parse, wanted: str = "") -> Parse:
-    """Return a type of an option; an error says that a text is not what is wanted, or why."""
+    """Return a type of an option; errors say that a text is not what is wanted, or why."""
 
     def convert(text: str) -> Any:
         try:
@@ -101,7 +97,7 @@ def parsed(parse: Parse, wanted: str = "") -> Parse:
 
 
 def numbers(separator: str, kinds: Sequence[Parse], wanted: str) -> Parse:
-    """Return a type of an option for numbers of these kinds, or for any number of one kind."""
+    """Return a type of an option: numbers of these kinds, or any number of one kind."""
 
     def parse(text: str) -> list[Any]:
         words = text.split(separator)
@@ -112,7 +108,7 @@ def numbers(separator: str, kinds: Sequence[Parse], wanted: str) -> Parse:
 
 
 def _parse_axes(text: str) -> bool | list[bool] | list[int]:
-    """Return one answer for all axes, one for each, or the numbers of the axes that close."""
+    """Return one answer for all axes, one for each, or which ones close."""
     words = text.lower().replace(" ", "").split(",")
     if words in (["all"], ["none"]):
         return words == ["all"]
@@ -123,7 +119,6 @@ def _parse_axes(text: str) -> bool | list[bool] | list[int]:
 
 AXES = "not 'all', 'none', axes such as '0,2', or 'true,false,...'"
 
-
 # Axes as they are typed; `closed_axes` returns one answer for each.
 Axes = Annotated[bool | list[bool] | list[int], parsed(_parse_axes, AXES)]
 
@@ -131,7 +126,7 @@ Axes = Annotated[bool | list[bool] | list[int], parsed(_parse_axes, AXES)]
 def closed_axes(
     axes: Axes, ndim: int, what: str, option: str = "--periodic", separate: Sequence[int] = ()
 ) -> list[bool]:
-    """Return for each axis whether the option names it; those of separate images never close."""
+    """Return whether each axis closes; those of separate images never do."""
     if isinstance(axes, bool):
         return [axes and k not in separate for k in range(ndim)]
     closed = [bool(axis) for axis in axes]
@@ -210,5 +205,5 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def values_of(options: Any, *names: str) -> dict[str, Any]:
-    """Return some of the options that a command is given, by their names."""
+    """Return some options of a command, by name."""
     return {name: getattr(options, name) for name in names}

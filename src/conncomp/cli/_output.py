@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
 
 Columns = Sequence[NDArray[Any]]
 
-# Rows that are Python objects at once.
-BLOCK = 1 << 18
+BLOCK = 1 << 18  # rows that are Python objects at once
 
 
 def output_file(*suffixes: str) -> Callable[[str], Path]:
-    """Return a type of an option for a file to be written, of one of some kinds or else of any."""
+    """Return a type of an option for a file to be written, of some kinds or any."""
 
     def check(name: str) -> Path:
         path = Path(name)
@@ -64,13 +64,10 @@ def is_within_zarr(path: Path) -> bool:
 
 def check_distinct(paths: Iterable[Path | None]) -> None:
     """Raise if two of the files of a command are the same."""
-    seen: list[Path] = []
-    for path in filter(None, paths):
-        for earlier in seen:
-            same = path.exists() and earlier.exists() and path.samefile(earlier)
-            if same or os.path.realpath(path) == os.path.realpath(earlier):
-                raise click.UsageError(f"{str(earlier)!r} and {str(path)!r} are the same file.")
-        seen.append(path)
+    for earlier, path in combinations(filter(None, paths), 2):
+        same = path.exists() and earlier.exists() and path.samefile(earlier)
+        if same or os.path.realpath(path) == os.path.realpath(earlier):
+            raise click.UsageError(f"{str(earlier)!r} and {str(path)!r} are the same file.")
 
 
 def write_rows(path: Path, header: Sequence[str], columns: Columns, delimiter: str = ",") -> None:
@@ -82,7 +79,7 @@ def write_rows(path: Path, header: Sequence[str], columns: Columns, delimiter: s
 def rows_file(
     path: Path, header: Sequence[str], delimiter: str = ","
 ) -> Iterator[Callable[[Columns], None]]:
-    """Give a function that adds rows to a file of text, columns of equal length at a time."""
+    """Yield a function that adds columns of rows to a file of text."""
     with atomic_path(path) as temporary, temporary.open("w", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         if header:
@@ -97,7 +94,7 @@ def rows_file(
 
 
 def write_table(file: Any, path: Path, table: Any) -> None:
-    """Write a table of Arrow in the format of a name, in blocks, so that Ctrl-C need not wait."""
+    """Write a table of Arrow in the format of a name, in blocks, between which Ctrl-C ends it."""
     from conncomp.tables.files.reading import format_of  # slow, and for few commands
 
     kind = format_of(path)
@@ -117,6 +114,6 @@ def write_table(file: Any, path: Path, table: Any) -> None:
 
 
 def columns_of(statistics: ComponentStatistics, *names: str) -> dict[str, NDArray[Any]]:
-    """Return the columns of some properties, in the order of these."""
+    """Return the columns of properties, in their order."""
     table, wanted = statistics.columns(), dict.fromkeys(names)
     return {c: table[c] for name in wanted for c in table if c.partition("-")[0] == name}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._optional import optional
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.files.access import atomic_path
 from conncomp.files.images import Image, check_format
 
@@ -27,7 +27,7 @@ MOST_LINES, MOST_COLUMNS = 8, 3
 CURVE_POINTS, KNOWN_COLOUR = 300, "0.3"
 
 Lengths = Sequence[float]
-# The name of a curve, and its values at temperatures.
+# A name, and values at temperatures.
 Curve = tuple[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]
 
 
@@ -57,7 +57,7 @@ class Plane(NamedTuple):
 
 
 def middle_plane(array: Image, longest: int) -> Plane:
-    """Return the middle of an array along its first axes, thinned out; a row becomes a strip."""
+    """Return the middle of an array along its first axes, thinned; a row becomes a strip."""
     middle = [length // 2 for length in array.shape[:-2]]
     plane = array[tuple(middle)]
     step = max(1, -(-max(plane.shape) // longest))
@@ -68,7 +68,7 @@ def middle_plane(array: Image, longest: int) -> Plane:
 
 
 def paint_labels(path: Path, labels: Image, spacing: Lengths | None = None) -> dict[str, Any]:
-    """Write a picture of labels in their proportions; return which part of them it shows."""
+    """Write a picture of labels in proportion; return which part it shows."""
     plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     if spacing is not None and labels.ndim > 1 and len(spacing) > 1:
         plane = _stretched(plane, spacing[-2] / spacing[-1])
@@ -79,7 +79,7 @@ def paint_labels(path: Path, labels: Image, spacing: Lengths | None = None) -> d
 
 
 def _stretched(plane: Image, ratio: float) -> Any:
-    """Return a plane of elements `ratio` times as high as wide, with square pixels."""
+    """Return a plane whose elements are `ratio` times as high as wide, in square pixels."""
     height, width = plane.shape
     lengths = [height * max(ratio, 1.0), width * max(1 / ratio, 1.0)]
     shrink = min(1.0, LONGEST_SIDE / max(lengths))
@@ -98,8 +98,7 @@ def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
     # Up to a power of ten, so that a single point has a scale too.
     axes.set_xlim(0.8, 10 ** len(str(distinct.max(initial=1))))
     axes.set_ylim(0.8, 10 ** len(str(counts.max(initial=1))))
-    axes.set_xlabel("size of a component (vertices)")
-    axes.set_ylabel("number of components")
+    axes.set(xlabel="size of a component (vertices)", ylabel="number of components")
     axes.set_title(printable(title), parse_math=False)
     _save(path, figure)
 
@@ -111,7 +110,7 @@ def plot_scan(
     title: str,
     known: Known = NOTHING,
 ) -> None:
-    """Draw observables, each a value and an error for each temperature, in two columns."""
+    """Draw observables, of a value and an error per temperature, in two columns."""
     rows = -(-len(observables) // 2)
     figure = _figure(9, 2.6 * rows, title)
     panels = figure.subplots(rows, 2, sharex=True, squeeze=False).flat
@@ -126,7 +125,7 @@ def plot_scan(
 def plot_curves_of_sizes(
     path: Path, curves: Mapping[str, Mapping[str, Any]], title: str, known: Known = NOTHING
 ) -> None:
-    """Draw observables side by side, with a curve of temperature, value and error for each size."""
+    """Draw observables side by side, with a curve of (temperature, value, error) per size."""
     columns = min(len(curves), MOST_COLUMNS)
     rows = -(-len(curves) // columns)
     figure = _figure(4.5 * columns, 4 * rows, title)

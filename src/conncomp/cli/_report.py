@@ -26,8 +26,7 @@ from rich.table import Table
 
 from conncomp._array_storage import move_from_gpu
 from conncomp._memory import in_words
-from conncomp._progress import progress_display
-from conncomp._text import printable
+from conncomp._terminal import printable, progress_display
 from conncomp.cli._errors import to_output
 from conncomp.kernels.cuda import launcher
 
@@ -35,13 +34,12 @@ Row = tuple[str, ...]
 Rows = Sequence[Row]
 Label = Callable[[Any], tuple[Any, Any]]  # of data, to labels and the number of components
 
-
-# Called with the bytes of a stage that are done, those in total, and a detail in words.
+# Takes the bytes of a stage that are done, those in total, and a detail in words.
 Counter = Callable[..., None]
 
 
 class Stages:
-    """Times the stages of a command, and shows on a terminal which one runs."""
+    """Times the stages of a command, and shows which one runs."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -83,14 +81,14 @@ def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
 
 
 def describe_decades(rows: Sequence[Sequence[Any]]) -> list[dict[str, int]]:
-    """Describe sizes of 1, 2, ... digits, of which so many components have so many elements."""
+    """Describe sizes of 1, 2, ... digits: each row counts components, and their elements."""
     names, decades = ("from", "to", "components", "elements"), enumerate(rows)
     each = ((10**power, 10 ** (power + 1) - 1, *map(int, row)) for power, row in decades)
     return [dict(zip(names, numbers, strict=True)) for numbers in each]
 
 
 def show(report: dict[str, Any], facts: Rows, *tables: Rows, as_json: bool, names: int = 0) -> None:
-    """Print a report as JSON or as tables, with headers; so many columns begin at the left."""
+    """Print a report as JSON, or as tables of which so many columns begin at the left."""
     with to_output():
         if as_json:
             click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
@@ -99,7 +97,7 @@ def show(report: dict[str, Any], facts: Rows, *tables: Rows, as_json: bool, name
 
 
 def _print_tables(facts: Rows, tables: Sequence[Rows], names: int) -> None:
-    # Lines are folded for a terminal only; what a program reads stays whole.
+    # Lines are folded for a terminal only.
     width = None if sys.stdout.isatty() else 1000
     console = Console(markup=False, highlight=False, emoji=False, width=width)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
@@ -131,7 +129,7 @@ def _plain(value: object) -> object:
 def distribution_table(
     report: dict[str, Any], things: str, groups: str = "components"
 ) -> list[Row]:
-    """Return the report's ``sizes`` as rows; `things` are what components are made of."""
+    """Return the report's ``sizes`` as rows; components are made of `things`."""
     total = sum(part["elements"] for part in report["sizes"])
     rows: list[Row] = []
     for part in report["sizes"]:
@@ -153,7 +151,7 @@ def percent(part: int, whole: int) -> str:
 def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     """Return label and size of the largest components, the largest first.
 
-    The table has sizes by label, after the place of the image if there are several; 0 is none.
+    The table has sizes by label, after the place of the image if there are several.
 
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]
@@ -162,7 +160,7 @@ def largest(table: NDArray[np.int64], count: int) -> list[dict[str, Any]]:
     kept = min(count, int(np.count_nonzero(sizes)))
     if kept == 0:
         return []
-    # All that are as large as the last one kept, of which those with the smallest labels stay.
+    # Of those as large as the last one kept, the smallest labels stay.
     least = np.partition(sizes, len(sizes) - kept)[len(sizes) - kept]
     candidates = np.flatnonzero(sizes >= least)
     chosen = candidates[np.argsort(-sizes[candidates], kind="stable")[:kept]]
@@ -202,7 +200,7 @@ def speed_row(per_second: float, things: str, threads: int, device: str = "cpu")
 
 
 def closing_rows(report: dict[str, Any], speed: float, things: str) -> list[Row]:
-    """Return the rows on how long it took, how fast that is, memory, and files written."""
+    """Return the rows on time, speed, memory and files written."""
     device = report.get("device", "cpu")
     rows = [timing_row(report["seconds"]), speed_row(speed, things, report["threads"], device)]
     if "memory" in report:

@@ -22,14 +22,14 @@ Values = Mapping[str, Any]  # of a command's parameters, by their names
 
 @dataclass(frozen=True)
 class Rule:
-    """Options that are refused, with the reason and the remedy, in some combination."""
+    """Options that a combination refuses, with reason and remedy."""
 
     options: tuple[str, ...]  # as typed; "--device cuda" is the option with this value
     text: str  # follows the option in the message
     is_broken: Callable[[click.Context], bool]
 
     def check(self, context: click.Context) -> None:
-        """Raise a click.UsageError that names the first option that is refused, if one is."""
+        """Raise a click.UsageError that names the first refused option, if any."""
         for option in self.options:
             if is_given(context, option) and self.is_broken(context):
                 raise click.UsageError(f"{option} {self.text}.", context)
@@ -48,7 +48,7 @@ def excludes(*options: str) -> list[Rule]:
 
 
 def no_effect(text: str, when: Callable[[Values], bool], *options: str) -> list[Rule]:
-    """Refuse options when the values of the command's parameters say so."""
+    """Refuse options when the values of parameters say so."""
     return [Rule(options, text, lambda context: when(context.params))]
 
 
@@ -73,9 +73,8 @@ def is_given(context: click.Context, typed: str) -> bool:
 class Command(click.Command):
     """A command that refuses what has no effect: it checks `rules` when all options are parsed.
 
-    An option that takes one value, and a flag, may be given once; so there are no counted flags,
-    such as ``-v -v``. An option that takes several values may have each of them once. ``--help``
-    comes first.
+    A flag and an option of one value may be given once (so no ``-v -v``), an option of several
+    values once with each. ``--help`` comes first.
     """
 
     def __init__(self, *args: Any, rules: Iterable[list[Rule]] = (), **more: Any) -> None:
@@ -128,7 +127,7 @@ def _check_once(context: click.Context, option: click.Option, values: Sequence[A
 def command(
     options: Callable[..., Given], *rules: list[Rule], name: str | None = None
 ) -> Callable[[Callable[[Given], None]], Command]:
-    """Return a decorator that makes a command of a function of a class of options."""
+    """Make a command of a function of a class of options."""
 
     def make(function: Callable[[Given], None]) -> Command:
         return Command(

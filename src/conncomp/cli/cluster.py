@@ -270,7 +270,7 @@ def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> li
 
 
 def _check_output(path: Path, file: PairFile) -> None:
-    """Raise before long work if ids of the types of a file cannot be written."""
+    """Raise before long work if ids of a file cannot be written."""
     pa = optional("pyarrow")
     fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
     try:

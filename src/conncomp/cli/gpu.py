@@ -60,8 +60,7 @@ def _potts(device: Device, dtype: str) -> None:
     from conncomp.models import Potts
 
     for shape in ((64, 64), (2048, 2048), (32, 32, 32)):
-        model = Potts(shape, device=device)
-        model.swendsen_wang()
+        Potts(shape, device=device).swendsen_wang()
 
 
 KINDS = {

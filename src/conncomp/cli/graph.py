@@ -20,15 +20,7 @@ import conncomp
 from conncomp._optional import optional
 from conncomp.cli import _report
 from conncomp.cli._errors import say
-from conncomp.cli._options import (
-    Common,
-    Device,
-    Header,
-    Positive,
-    argument,
-    option,
-    values_of,
-)
+from conncomp.cli._options import Common, Device, Header, Positive, argument, option, values_of
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import plot_sizes
 from conncomp.cli._report import Stages
@@ -43,7 +35,7 @@ EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc
 
 
 class FileOrPattern(click.Path):
-    """The name of a file, or a pattern of names of files of Parquet or Arrow."""
+    """A file, or a pattern of files of Parquet or Arrow."""
 
     def convert(self, value: Any, option: click.Parameter | None, context: Any) -> Any:
         """Return a path, which exists unless it is a pattern."""
@@ -90,9 +82,8 @@ class Options(Common):
 
     @property
     def has_edge_files(self) -> bool:
-        """Whether edges are rows of tables, or names are a pattern."""
-        suffix = self.input.suffix.lower()
-        return suffix in EDGE_FILES or not os.path.lexists(self.input)
+        """Whether edges are rows of tables."""
+        return self.input.suffix.lower() in EDGE_FILES or not os.path.lexists(self.input)
 
     @property
     def connection(self) -> Literal["weak", "strong"]:
@@ -101,7 +92,7 @@ class Options(Common):
 
     @property
     def writes_npy(self) -> bool:
-        """Whether labels are written to a file that has no place for anything else."""
+        """Whether labels go to a file that holds nothing else."""
         return self.output is not None and self.output.suffix.lower() == ".npy"
 
 
@@ -186,8 +177,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
         say(note)
     if ids is not None and options.writes_npy:
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
-    how = values_of(options, "connection", "algorithm")
-    label = partial(conncomp.connected_components, **how)
+    label = partial(conncomp.connected_components, **values_of(options, "connection", "algorithm"))
     _, labels, count = _report.labelled_on(
         options.device, stage, arcs, methodcaller("to", "cuda"), lambda there: label(there)[::-1]
     )
@@ -195,7 +185,7 @@ def _read_graph(options: Options, stage: Stages) -> Labelled:
 
 
 def _read_edges(options: Options, stage: Stages) -> Labelled:
-    """Read edges of files in batches, and label their vertices meanwhile."""
+    """Label vertices while edges are read in batches."""
     from conncomp.tables.files.edges import EdgeFiles, label_edges  # slow, and not for the help
 
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
@@ -231,8 +221,7 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         if suffix == ".parquet":
             columns = {"label": labels} | ({} if ids is None else {"id": ids})
-            table = optional("pyarrow").table(columns)
-            optional("pyarrow.parquet").write_table(table, file)
+            optional("pyarrow.parquet").write_table(optional("pyarrow").table(columns), file)
         elif suffix == ".npy":
             # Not to the file itself, to which NumPy writes without a reason where it fails.
             np.save(SimpleNamespace(write=file.write), labels)

@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp.cli._input import read_quietly, rows_of_input
-from conncomp.cli._options import (
-    ANY_PATH,
-    FILE,
-    Common,
-    Spacing,
-    argument,
-    option,
-    parsed,
-)
+from conncomp.cli._options import ANY_PATH, FILE, Common, Spacing, argument, option, parsed
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, Stages, show, timing_row
 from conncomp.cli._rules import command
@@ -129,7 +121,7 @@ def _read_labels(path: Path, key: str | None) -> Content:
 
 
 def _read_image(path: Path, join_time: bool) -> NDArray[Any]:
-    """Return an image with its channels, if there are any, as the last axis: red, green, blue."""
+    """Return an image with its channels, if any, as the last axis: red, green, blue."""
     content = read_quietly(path).without_single_channel()
     image, axis, *_ = content if join_time else content.separate()[0]
     if axis is None:

@@ -32,9 +32,8 @@ from conncomp._arrays import (
     library_of,
     on_gpu,
 )
-from conncomp._containers import AxisLengths
+from conncomp._containers import AxisLengths, function_for
 from conncomp._core import native
-from conncomp._lazy import function_for
 from conncomp._memory import check_memory
 from conncomp.kernels.cuda.components.tables import combine_labels
 from conncomp.kernels.cuda.launcher import current_gpu

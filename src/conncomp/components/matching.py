@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import INT32_MAX, as_number, check_dimensions, named_elsewhere
 from conncomp._array_storage import on_host
 from conncomp._arrays import as_cupy, on_gpu
-from conncomp._lazy import laid_beside
+from conncomp._containers import laid_beside
 from conncomp.components._columns import Columns
 from conncomp.components._labels import (
     Background,

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_dimensions, named_elsewhere
 from conncomp._arrays import apply_in_library, on_gpu
-from conncomp._containers import spacing_of
-from conncomp._lazy import function_for, laid_beside
+from conncomp._containers import function_for, laid_beside, spacing_of
 from conncomp.components._columns import Columns
 from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp import _arrays
 from conncomp._arguments import named_elsewhere, shown
-from conncomp._lazy import laid_beside
+from conncomp._containers import laid_beside
 from conncomp.components._columns import in_memory
 from conncomp.components._labels import Background, check_place
 from conncomp.components.columns.crops import box_slices

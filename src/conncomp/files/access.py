@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._memory import in_words
-from conncomp._text import printable
+from conncomp._terminal import printable
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]

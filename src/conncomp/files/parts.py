@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import ctime
 
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.files.access import StrPath, blaming, lock, removed
 
 # The file that a process locks in a folder; and how many bytes errors show of its owner.

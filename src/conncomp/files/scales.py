@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._text import printable
+from conncomp._terminal import printable
 
 # The metres of each unit, by its name in tables. Decimals make ratios exact.
 METRES = {

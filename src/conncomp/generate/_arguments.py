@@ -20,18 +20,17 @@ from conncomp._arguments import (
 from conncomp.graph.inputs.parts import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
 
-# Elements, edges or vertices.
-MOST = MOST_VERTICES
+MOST = MOST_VERTICES  # elements, edges or vertices
 
 
 def array_library(device: str | None) -> Any:
-    """Return NumPy, or CuPy for "cuda"; raise if there is neither such a device nor CuPy."""
+    """Return NumPy, or CuPy for "cuda"; raise if there is no such device or no CuPy."""
     check_choice("device", device, (None, "cpu", "cuda"))
     return launcher.import_cupy() if device == "cuda" else np
 
 
 def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
-    """Return `value` as an int; raise unless it is an integer from `low` to `high`, or `MOST`."""
+    """Return an integer from `low` to `high`, by default `MOST`; raise for others."""
     number = as_integer(name, value)
     if not low <= number <= (MOST if high is None else high):
         one_end = f"at least {low}" if number < low else f"at most {MOST}"
@@ -41,12 +40,12 @@ def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
 
 
 def check_seed(seed: int) -> int:
-    """Return `seed` as an int; raise unless it is one of 64 bits."""
+    """Return `seed`, an integer of 64 bits; raise for others."""
     return check_int("seed", seed, 0, 2**64 - 1)
 
 
 def check_real(name: str, value: float, low: float, high: float = math.inf) -> float:
-    """Return `value` as a float; raise unless it lies in [low, high]."""
+    """Return a float in [low, high]; raise for others."""
     number = as_number(name, value)
     if not (low <= number <= high and math.isfinite(number)):
         wanted = f"at least {low}" if high == math.inf else f"from {low} to {high}"
@@ -57,7 +56,7 @@ def check_real(name: str, value: float, low: float, high: float = math.inf) -> f
 def check_shape(
     shape: int | Sequence[int], ndim: int | None = None, shortest: int = 1
 ) -> tuple[int, ...]:
-    """Return `shape` as a tuple; raise unless it has `ndim` lengths of at least `shortest`."""
+    """Return `shape` as a tuple of `ndim` lengths of at least `shortest`; raise for others."""
     several = isinstance(shape, Sequence)
     lengths = tuple(as_sequence("shape", shape, MOST_LENGTHS)) if several else (shape,)
     if not lengths or (ndim is not None and len(lengths) != ndim):
@@ -70,5 +69,5 @@ def check_shape(
 
 
 def index_dtype(count: int) -> np.dtype[Any]:
-    """Return int32 where indices below `count` fit, as everywhere in the library, or int64."""
+    """Return int32 if indices below `count` fit, as in all the library, or int64."""
     return np.dtype(np.int32 if count - 1 <= INT32_MAX else np.int64)

@@ -26,11 +26,10 @@ def graph_of_edges(
     simple: bool = False,
     device: str | None = None,
 ) -> Graph:
-    """Return the graph on the `device` with an arc u -> v for each edge, and v -> u, too.
+    """Return the graph with an arc u -> v for each edge and, unless it is `directed`, v -> u.
 
-    Only the first of both if it is `directed`. Edges are kept in their order, also loops and
-    multiple ones unless the graph is to be `simple`. `shuffle` gives the vertices new names at
-    random.
+    Edges keep their order, loops and multiple ones too unless the graph is to be `simple`.
+    `shuffle` renames the vertices at random.
     """
     xp, dtype = array_library(device), index_dtype(num_vertices)
     if as_bool("simple", simple):
@@ -58,7 +57,7 @@ def graph_of_parts(
     symmetric: bool | None = True,
     device: str | None,
 ) -> Graph:
-    """Return the graph of arcs or of compressed rows that lie on the `device`."""
+    """Return the graph of arcs or compressed rows on the `device`."""
     if device != "cuda":
         return Graph._of_checked(num_vertices, arcs=arcs, csr=csr, symmetric=symmetric)
     graph = Graph.from_edges(*arcs, num_vertices) if arcs else Graph.from_csr(*(csr or ()))
@@ -90,7 +89,7 @@ def repeat(xp: Any, values: NDArray[Any], counts: NDArray[Any]) -> Any:
 
 
 def count_each(xp: Any, values: NDArray[Any], high: int) -> Any:
-    """Return how often each integer below `high` occurs among `values`, which are below it, too."""
+    """Return how often each integer below `high` occurs among `values`."""
     if xp is np:
         return np.bincount(values, minlength=high)
     # CuPy's bincount takes memory for a thousand tables of `high` counts.
@@ -112,10 +111,7 @@ def lattice_edges(xp: Any, rows: int, columns: int) -> tuple[Vertices, Vertices,
 
 
 def spanning_tree(rows: int, columns: int, seed: int) -> NDArray[np.bool_]:
-    """Return which of `lattice_edges` are in the minimum spanning tree of random weights.
-
-    By SciPy, on the CPU.
-    """
+    """Return which of `lattice_edges` are in the minimum spanning tree of random weights."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -132,12 +128,10 @@ def spanning_tree(rows: int, columns: int, seed: int) -> NDArray[np.bool_]:
 
 
 def hilbert_path(xp: Any, order: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the coordinates of the ``4**order`` points of the Hilbert curve, in its order."""
+    """Return the ``4**order`` points of the Hilbert curve, in its order."""
     x = y = xp.zeros(1, np.int32)
     for level in range(order):
         side = np.int32(1 << level)
-        x, y = (
-            xp.concatenate([y, x, x + side, 2 * side - 1 - y]),
-            xp.concatenate([x, y + side, y + side, side - 1 - x]),
-        )
+        following = xp.concatenate([x, y + side, y + side, side - 1 - x])
+        x, y = xp.concatenate([y, x, x + side, 2 * side - 1 - y]), following
     return x, y

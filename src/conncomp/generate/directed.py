@@ -24,7 +24,7 @@ def random_arcs(
 ) -> Graph:
     """Make a graph of arcs between pairs of vertices that are drawn uniformly.
 
-    No loops, but the few multiple arcs that come about.
+    No loops, few multiple arcs.
 
     Parameters
     ----------
@@ -141,11 +141,9 @@ def bow_tie(
     # Beyond the end of a part, a link stays within its site; in the core it goes round.
     dst = first[src] + xp.where(in_core, moved % size, xp.where(moved < size, moved, in_site))
     kind = draw(n * d, 8, purpose=Purpose.PROTOTYPE)
-    within_site = ~in_core & (kind == 1)
-    dst = xp.where(within_site, first[src] + in_site, dst)
-    leaving = (kind == 0) & (next_first[src] != first[src])
+    dst = xp.where(~in_core & (kind == 1), first[src] + in_site, dst)
     elsewhere = next_first[src] + draw(n * d, next_length[src], purpose=Purpose.TARGET)
-    dst = xp.where(leaving, elsewhere, dst)
+    dst = xp.where((kind == 0) & (next_first[src] != first[src]), elsewhere, dst)
     # The first links: those of the core make a ring, and what leads into it hangs tendrils on.
     ring = page[begins[2] : begins[3]]
     if core:

@@ -70,8 +70,7 @@ def random_array(
     blocks = image.reshape(coarse)
     for axis in range(len(coarse) if edge > 1 else 0):
         blocks = blocks.repeat(edge, axis)
-    cut = tuple(slice(length) for length in lengths)
-    return cast(Image, xp.ascontiguousarray(blocks[cut]))
+    return cast(Image, xp.ascontiguousarray(blocks[tuple(map(slice, lengths))]))
 
 
 def blobs(
@@ -161,8 +160,7 @@ def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
         return permutation(high, seed=seed, purpose=Purpose.POINT)[:count]
     # More than `count` of these draws differ, but with a probability too small to matter.
     drawn = integers(2 * count + 64, high, seed=seed, purpose=Purpose.POINT)
-    first = np.sort(np.unique(drawn, return_index=True)[1])
-    return drawn[first[:count]]
+    return drawn[np.sort(np.unique(drawn, return_index=True)[1])[:count]]
 
 
 def photograph(shape: Shape, *, seed: int = 0, device: str | None = None) -> Image:

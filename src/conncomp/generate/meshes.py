@@ -19,10 +19,9 @@ Points = NDArray[np.float64]
 
 
 class _Form(NamedTuple):
-    """A body that a grid is bent to.
+    """A body that a grid is bent to: `place` maps coordinates from 0 to 1 to points.
 
-    `place` maps coordinates from 0 to 1 along each axis to points. Over the end of axis 0 of a
-    `flipped` form, the other axes go on backwards.
+    Over the end of axis 0 of a `flipped` form, the other axes go on backwards.
     """
 
     place: Callable[[Points, Points, Points], tuple[Points, Points, Points]]
@@ -127,7 +126,7 @@ class _Mesh:
         return self.corners[places].reshape(-1, 3)
 
     def following(self, axis: int) -> tuple[Vertices, Vertices, NDArray[np.bool_]]:
-        """Return the cells that have a next one along an axis, these, and which lie over a flip."""
+        """Return cells with a next one along an axis, the latter, and which lie over a flip."""
         number = self.number
         over = np.zeros(self.cells, np.bool_)
         ends = np.moveaxis(over, axis, 0)
@@ -166,9 +165,9 @@ def _hexahedra(mesh: _Mesh) -> list[_Faces]:
 def _tetrahedra(mesh: _Mesh) -> list[_Faces]:
     """Return the faces between tetrahedra: six a cell, one for each way along its edges.
 
-    Each goes from the first corner of the cell to the last one, along the axes in an order of its
-    own. Two share a face within a cell if their orders differ by a swap of neighbours in it. Over
-    the end of the cell that the first step of one leads to lies the one that takes this step last.
+    Each goes from the first corner of the cell to the last, along the axes in its own order. Two
+    share a face if their orders differ by a swap of neighbours. Over the end of the cell to which
+    the first step of one leads lies the one that takes this step last.
     """
     orders = list(permutations(range(3)))
     paths = []
@@ -190,8 +189,7 @@ def _tetrahedra(mesh: _Mesh) -> list[_Faces]:
         straight = orders.index((order[1], order[2], order[0]))
         turned = orders.index((order[2], order[1], order[0]))
         target = v * len(orders) + np.where(flipped, turned, straight)
-        corners = [path[u] for path in paths[i][1:]]
-        faces.append(_Faces(number[u] + i, target, corners, inside[u]))
+        faces.append(_Faces(number[u] + i, target, [path[u] for path in paths[i][1:]], inside[u]))
     return faces
 
 

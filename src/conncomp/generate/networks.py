@@ -30,7 +30,7 @@ def uniform_random(
 ) -> Graph:
     """Make a graph of edges between pairs of vertices that are drawn uniformly.
 
-    No loops, but the few multiple edges that come about.
+    No loops, few multiple edges.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def random_neighbours(
 ) -> Graph:
     """Make a graph in which every vertex picks `degree` others uniformly.
 
-    From two picks a vertex on, it is one component with high probability. No loops, but the few
-    multiple edges that come about.
+    From two picks a vertex on, it is one component with high probability. No loops, few multiple
+    edges.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def equal_components(
 ) -> Graph:
     """Make a graph of given numbers of vertices, edges and components.
 
-    No loops, but the few multiple edges that come about.
+    No loops, few multiple edges.
 
     Parameters
     ----------
@@ -230,8 +230,8 @@ def barabasi_albert(
 ) -> Graph:
     """Make a scale-free network by preferential attachment.
 
-    It is one component, of ``(num_vertices - edges_per_vertex) * edges_per_vertex`` edges. No
-    loops, but the few multiple edges that come about.
+    It is one component, of ``(num_vertices - edges_per_vertex) * edges_per_vertex`` edges: no
+    loops, few multiple edges.
 
     Parameters
     ----------
@@ -285,8 +285,7 @@ def watts_strogatz(
 ) -> Graph:
     """Make a small-world network: a ring of near neighbours, with some edges rewired.
 
-    It has ``num_vertices * degree / 2`` edges. No loops, but the few multiple edges that come
-    about.
+    It has ``num_vertices * degree / 2`` edges. No loops, few multiple edges.
 
     Parameters
     ----------
@@ -470,7 +469,7 @@ def overlapping_cliques(
 ) -> Graph:
     """Make a network of cliques, as co-authors of papers form them (coPapersDBLP is one).
 
-    No loops, but the few multiple edges that come about.
+    No loops, few multiple edges.
 
     Parameters
     ----------

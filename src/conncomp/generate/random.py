@@ -190,8 +190,8 @@ def permutation(
     array([1, 0, 5, 4, 2, 3], dtype=int32)
     """
     keys = uniform_bits(count, seed=seed, purpose=purpose, device=device)
-    # Each number rides in the low bits of its random key: no two are equal, and a plain sort,
-    # which is several times faster than argsort, is all it takes.
+    # Each number rides in the low bits of its random key: no two are equal, and a plain sort does,
+    # which is several times faster than argsort.
     low = max(int(count) - 1, 0).bit_length()
     keys >>= low
     keys <<= low
@@ -230,8 +230,8 @@ def _check_stream(count: int, seed: int, purpose: int, start: int) -> _Stream:
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
     """Return the four words of Philox for a seed below 2**64 and four words below 2**32.
 
-    The same as ``philox`` in ``kernels/core/philox.h``. Words are integers or arrays of uint64:
-    products of 64 bits do not fit into other types, for which TypeError is raised.
+    As ``philox`` in ``kernels/core/philox.h``. Words are ints or arrays of uint64, which hold their
+    products; other arrays raise TypeError.
     """
     checked = check_seed(seed)
     if len(as_sequence("counter", counter)) != 4:
@@ -240,7 +240,7 @@ def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any
 
 
 def _as_word(place: int, word: Any) -> Any:
-    """Return a word of a counter: an int, or an array of uint64."""
+    """Check a word of a counter."""
     if not getattr(word, "ndim", 0):
         return check_int(f"counter[{place}]", word, 0, MASK)
     if word.dtype != np.uint64:
@@ -251,7 +251,7 @@ def _as_word(place: int, word: Any) -> Any:
 
 
 def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
-    """Return the words of `philox`, of a seed and a counter that were checked."""
+    """Return the words of `philox` for checked arguments."""
     a, b, c, d = counter
     low, high = seed & MASK, seed >> 32
     for _ in range(10):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from conncomp._algorithms import Choices, choose_algorithm
 from conncomp._arguments import also_named
 from conncomp._arrays import on_gpu
-from conncomp._lazy import function_for
+from conncomp._containers import function_for
 from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, label_array

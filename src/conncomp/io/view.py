@@ -22,9 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, check_dimensions, shown
 from conncomp._arrays import as_numpy, on_gpu
-from conncomp._containers import spacing_of
-from conncomp._lazy import laid_beside
-from conncomp._text import printable
+from conncomp._containers import laid_beside, spacing_of
+from conncomp._terminal import printable
 from conncomp.components import colour_components
 from conncomp.components._labels import Background, check_items, check_spacing
 from conncomp.components.pictures.shades import as_shades, check_image, check_value_range

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, as_number, check_range, shown
 from conncomp._array_storage import on_host
 from conncomp._optional import optional
+from conncomp._terminal import counting
 from conncomp.files.access import StrPath, as_path, atomic_path, naming
 from conncomp.models._arguments import check_callable
 from conncomp.models.checkpoint import DIGEST, Checkpoint, OtherSimulationError, write_checkpoint
@@ -423,8 +424,6 @@ def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
     if not shows:
         return nullcontext(lambda done, total: None)
     optional("rich")
-    from conncomp._progress import counting
-
     return counting(name)
 
 

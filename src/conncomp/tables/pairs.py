@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from conncomp._arguments import check_choice, shown
-from conncomp._lazy import function_for
+from conncomp._containers import function_for
 from conncomp.tables.clustering import Clustering
 from conncomp.tables.frames import Table, library_of_side, library_of_table
 

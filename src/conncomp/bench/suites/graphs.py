@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -38,7 +39,6 @@ from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
 Make = Callable[..., Graph]
-Order = Literal["random", "crawl"]
 
 # Generators number the oldest vertices, which are the largest hubs, first; a crawl begins anywhere.
 BEGIN_OF_CRAWL = 1 / 3
@@ -60,8 +60,7 @@ def _input(
     vertex_bytes: int = VERTEX_BYTES,
     gpu_arc_bytes: int = GPU_MADE_ARC_BYTES,
 ) -> Input:
-    objects = min(arcs, MOST_OBJECTS)
-    num_bytes = arcs * ARC_BYTES + objects * OBJECT_BYTES + vertices * vertex_bytes
+    num_bytes = arcs * ARC_BYTES + min(arcs, MOST_OBJECTS) * OBJECT_BYTES + vertices * vertex_bytes
     gpu_bytes = arcs * gpu_arc_bytes + vertices * GPU_VERTEX_BYTES
     return Input(name, description, num_bytes, make, stand_in, gpu_bytes=gpu_bytes)
 
@@ -80,8 +79,7 @@ def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
         text = f"{n:,} vertices in {k:,} sets, {m:,} edges inside them"
         return _input(name, text, n, 2 * m, partial(generate.disjoint, n, m, k))
 
-    sizes = (2, 4, 8, 16)
-    inputs = [disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100) for n in sizes]
+    inputs = [disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100) for n in (2, 4, 8, 16)]
     inputs += [disjoint(f"disjoint2-{m}m", million, m * million, 100) for m in (10, 30, 60)]
     for power in range(7):
         sets = round(million ** (power / 6))
@@ -95,12 +93,11 @@ def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
         make = partial(generate.barabasi_albert, n, 5)
         text = f"Barabási-Albert, {n:,} vertices with 5 edges each"
         inputs.append(_input(f"scale-free-{millions}m", text, n, 10 * n, make))
-    for p in (0.01, 0.1, 1.0):
-        for millions in (2, 8, 14):
-            n = millions * million
-            make = partial(generate.watts_strogatz, n, 10, p)
-            text = f"Watts-Strogatz, {n:,} vertices of degree 10, p = {p:g}"
-            inputs.append(_input(f"watts-strogatz-{p:g}-{millions}m", text, n, 10 * n, make))
+    for p, millions in product((0.01, 0.1, 1.0), (2, 8, 14)):
+        n = millions * million
+        make = partial(generate.watts_strogatz, n, 10, p)
+        text = f"Watts-Strogatz, {n:,} vertices of degree 10, p = {p:g}"
+        inputs.append(_input(f"watts-strogatz-{p:g}-{millions}m", text, n, 10 * n, make))
     return inputs
 
 
@@ -180,9 +177,9 @@ ECL = (
 
 
 class Arrangement(NamedTuple):
-    """How vertices are ordered, how many components there are, and of how many the small ones."""
+    """The order of vertices, how many components there are, and the size of small ones."""
 
-    order: Order
+    order: Literal["random", "crawl"]
     components: int
     members: int
 
@@ -221,9 +218,8 @@ def published_graph(row: Published, share: float = 1) -> Input:
     """Return a graph like a published one, with a share of its vertices."""
     n, m = round(row.vertices * share), round(row.arcs * share)
     text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
-    make = partial(row.make, n)
-    if row.name in NUMBERED:
-        make = partial(_make_numbered, row, NUMBERED[row.name], n)
+    order = NUMBERED.get(row.name)
+    make = partial(_make_numbered, row, order, n) if order else partial(row.make, n)
     return _input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes)
 
 
@@ -232,9 +228,8 @@ def _make_numbered(
 ) -> Graph:
     """Return a graph of n vertices like the connected ones of `row`, in another order.
 
-    "random" gives names at random; "crawl" keeps the order, in which near vertices have near
-    neighbours, but begins elsewhere than at the largest hubs. A graph of a part of the published
-    vertices has that part of the components: beside the large one, pairs or single vertices.
+    "random" names vertices at random; "crawl" keeps the order, but begins elsewhere than at the
+    largest hubs. Beside the large component, pairs or single vertices are as frequent as published.
     """
     members, share = arrangement.members, min(n / row.vertices, 1)
     small = min(round((arrangement.components - 1) * share), n // (2 * members))
@@ -266,7 +261,7 @@ def _names(xp: Any, arrangement: Arrangement, large: int, small: int, device: st
 
 
 def find_published(data: Path | None, name: str) -> Path | None:
-    """Return the file of a published graph in a folder; None if there is none."""
+    """Return the file of a published graph in a folder, if any."""
     if data is None:
         return None
     candidates = (data / (name + suffix + zipped) for suffix in SUFFIXES for zipped in ("", ".gz"))
@@ -274,7 +269,7 @@ def find_published(data: Path | None, name: str) -> Path | None:
 
 
 def _read(path: Path, device: str | None = None) -> Graph:
-    """Read a graph on the CPU, and make it symmetric, without loops and multiple arcs, as [J]_."""
+    """Read a graph on the CPU; make it symmetric, without loops and multiple arcs, as [J]_ did."""
     has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
     read = Graph.read(path, compact_ids=True, integers=True)[0] if has_gaps else Graph.read(path)
     vertices = np.arange(read.num_vertices, dtype=read.indices.dtype)
@@ -296,8 +291,7 @@ def charities() -> list[Input]:
 
     def charity(name: str, n: int, m: int) -> Input:
         text = f"{n:,} vertices, {m:,} edges between pairs drawn at random"
-        make = partial(generate.uniform_random, n, m)
-        return _input(name, text, n, 2 * m, make, stand_in=True)
+        return _input(name, text, n, 2 * m, partial(generate.uniform_random, n, m), stand_in=True)
 
     return [charity("charity-2k", 1953, 1999), charity("charity-4k", 3831, 3999)]
 
@@ -321,7 +315,7 @@ def wang_graphs(million: int, components: int) -> list[Input]:
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:
-    """List graphs that are each the worst for some way to find components."""
+    """List graphs that are each the worst for some algorithm."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
     sets = partial(generate.equal_components, n, 3 * n, min(n // 4, 10**6), shuffle=True)
     square, critical = _square(n), partial(generate.uniform_random, n, n // 2)
@@ -345,7 +339,7 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
 
 
 def scc(size: str, data: Path | None = None) -> list[Input]:
-    """List directed graphs for strong components: networks, meshes, and the worst for searches."""
+    """List digraphs for strong components: networks, meshes, the worst for searches."""
     n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
     scale, random, chain = n.bit_length() - 1, directed.random_arcs, directed.chain_of_cycles
     degrees = {"below": 0.9, "threshold": 1, "above": 1.5, "dense": 8}

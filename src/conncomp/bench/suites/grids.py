@@ -38,8 +38,7 @@ def _input(
     size = math.prod(shape)
     lengths = f"{shape[0]}³" if len(shape) == 3 else " x ".join(map(str, shape))
     num_bytes, gpu_bytes = size * element_bytes, size * GPU_ELEMENT_BYTES
-    text = f"{what}, {lengths}"
-    return Input(name, text, num_bytes, make, stand_in, connectivity, gpu_bytes)
+    return Input(name, f"{what}, {lengths}", num_bytes, make, stand_in, connectivity, gpu_bytes)
 
 
 def hawick(size: str, data: Path | None = None) -> list[Input]:
@@ -95,7 +94,7 @@ def maddix_images(scale: float) -> list[Input]:
 
 
 def _noise(percents: Sequence[int], shape: tuple[int, ...]) -> list[Input]:
-    """List noise of several densities with all neighbours, and of one with faces only."""
+    """List noise: densities with all neighbours, and one with faces only."""
 
     def noise(name: str, percent: int, text: str, connectivity: int) -> Input:
         make = partial(generate.random_array, shape, percent / 100)
@@ -131,7 +130,7 @@ def volumes(size: str, data: Path | None = None) -> list[Input]:
 
 
 def hard(size: str, data: Path | None = None) -> list[Input]:
-    """List images that are each the worst for some way to label."""
+    """List images that are each the worst for some algorithm."""
     order = {"tiny": 5, "small": 9, "medium": 11, "full": 13}[size]
     n = 2 << order
     shape = n, n
@@ -142,8 +141,7 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
 
     image("spiral", "two arms one pixel wide", 2, partial(patterns.spiral, n))
     image("maze", "a tree of ways", 1, partial(patterns.maze, shape))
-    noise = partial(generate.random_array, shape, 0.592746)
-    image("percolation", "clusters wind most", 1, noise)
+    image("percolation", "clusters wind most", 1, partial(generate.random_array, shape, 0.592746))
     image("comb", "teeth meet in the last row", 2, partial(patterns.comb, shape))
     image("checkerboard", "most runs, one component", 2, partial(patterns.checkerboard, shape))
     image("points", "most runs, most components", 1, partial(patterns.checkerboard, shape))

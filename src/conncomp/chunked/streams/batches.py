@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_numpy_and_mask, check_kind
-from conncomp._containers import spacing_of
-from conncomp._lazy import function_for, laid_beside
+from conncomp._containers import function_for, laid_beside, spacing_of
 from conncomp.chunked.rows import RowTable, statistics_of
 from conncomp.chunked.streams.open_components import OpenComponents, Slab
 from conncomp.components._labels import check_spacing

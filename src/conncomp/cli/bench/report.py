@@ -17,12 +17,8 @@ from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, show
 from conncomp.cli._rules import command
 
-# The group of entry points under which that package names its command, and the name there.
-GROUP, NAME = "conncomp.bench", "paper"
-
 
 @click.command(
-    NAME,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
@@ -30,7 +26,7 @@ GROUP, NAME = "conncomp.bench", "paper"
 @click.pass_context
 def paper(context: click.Context, words: Sequence[str]) -> None:
     """Measure the figures and tables of a paper again, beside its values."""
-    for entry in entry_points(group=GROUP, name=NAME):
+    for entry in entry_points(group="conncomp.bench", name="paper"):
         entry.load().main(list(words), prog_name=context.command_path)
     raise click.ClickException(
         "the figures of papers are a package of their own: in a clone of conncomp's repository, "
@@ -69,11 +65,10 @@ def compare(options: Compared) -> None:
     from conncomp.bench.results import load
 
     comparison = compare_results(load(before), load(after))
-
     changes: list[Row] = []
     for change in comparison.changes:
-        both = change.before, change.after
-        times = ("-" if value is None else format_seconds(value) for value in both)
+        medians = change.before, change.after
+        times = ("-" if median is None else format_seconds(median) for median in medians)
         names = change.suite, change.input, change.name
         changes.append((*names, *times, *_ratios(change), change.verdict))
     means: list[Row] = [
@@ -86,13 +81,9 @@ def compare(options: Compared) -> None:
     facts += [("differs", note) for note in comparison.notes]
     facts += [("only in A", name) for name in comparison.only_before]
     facts += [("only in B", name) for name in comparison.only_after]
-    show(
-        {"before": before, "after": after, **asdict(comparison)},
-        facts,
-        [header, *changes] if changes else [],
-        [of_means, *means] if means else [],
-        as_json=options.as_json,
-    )
+    tables = [header, *changes] if changes else [], [of_means, *means] if means else []
+    found = {"before": before, "after": after, **asdict(comparison)}
+    show(found, facts, *tables, as_json=options.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)

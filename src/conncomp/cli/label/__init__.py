@@ -133,7 +133,7 @@ def _check_image(options: Options, image: Image, batch: int) -> None:
 
 
 def _label(image: Image, axes: Axes, options: Options, stage: Stages) -> tuple[Image, int, Closes]:
-    """Return labels, their number, and of periodic axes with --stats where components close."""
+    """Return labels, their number and, for --stats, where components close."""
     how = values_of(options, "background", "connectivity", "device")
     periodic = [closed for k, closed in enumerate(axes.periodic) if k not in axes.separate]
     how |= {"periodic": periodic, "batch_axes": axes.batch}
@@ -172,7 +172,7 @@ def _write(options: Options, labels: Image, axes: Axes, closes: Closes, stage: S
 
 
 def _axes_of_components(wrapping: ComponentWrapping, ndim: int) -> NDArray[np.bool_]:
-    """Return along which axes each component closes on itself, by its image and its label."""
+    """Return along which axes each component closes, by image and label."""
     counts = np.asarray(on_host(wrapping.counts))
     each = counts.reshape(-1)
     item = np.repeat(np.arange(each.size), each)
@@ -185,9 +185,8 @@ def _axes_of_components(wrapping: ComponentWrapping, ndim: int) -> NDArray[np.bo
 def _write_statistics(options: Options, labels: Image, axes: Axes, closes: Closes) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
     assert options.stats is not None
-    spacing = options.spacing
     of_labels: dict[str, Any] = {"background": 0, "batch_axes": axes.batch}
-    statistics = conncomp.component_statistics(labels, spacing=spacing, **of_labels)
+    statistics = conncomp.component_statistics(labels, spacing=options.spacing, **of_labels)
     columns = columns_of(statistics, *stream.properties_of(options), "moment")
     item = tuple(statistics.batch.T)
     tables = {"spans": conncomp.component_spans(labels, **of_labels), "wraps": closes}
@@ -212,11 +211,10 @@ def _summary(report: dict[str, Any]) -> list[_report.Row]:
         rows.append(("threshold", f"above {report['threshold']}"))
     if closed:
         rows.append(("periodic axes", ", ".join(closed)))
-    rows += [
-        ("components", f"{report['components']:,}"),
-        ("foreground", f"{foreground:,} elements, {_report.percent(foreground, total)} of all"),
-        _report.largest_row(report["largest"], foreground, "elements", "the foreground"),
-    ]
+    share = _report.percent(foreground, total)
+    rows.append(("components", f"{report['components']:,}"))
+    rows.append(("foreground", f"{foreground:,} elements, {share} of all"))
+    rows.append(_report.largest_row(report["largest"], foreground, "elements", "the foreground"))
     if kept["components"] < report["components"]:
         rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
     rows += _report.closing_rows(report, report["elements_per_second"], "elements")

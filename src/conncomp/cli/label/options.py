@@ -37,7 +37,7 @@ RAW = "no shape and dtype, such as '512,2048,2048:uint16'"
 
 
 def number(text: str) -> int | float:
-    """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
+    """Return the number in `text`, a whole one as an int: 64-bit values stay exact."""
     try:
         value: int | float = int(text)
     except ValueError:
@@ -130,11 +130,6 @@ class Options(Common):
     device: Device = "cpu"
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the image is read whole."""
-        return not (self.has_chunks or self.stats_only)
-
-    @property
     def has_chunks(self) -> bool:
         """Whether the volume, or its labels, are labelled block by block."""
         if self.input.is_dir() or (self.input.is_file() and is_hdf5(self.input)):
@@ -165,14 +160,14 @@ RULES = (
     ),
     no_effect(
         "is for --stats-only, or labels in Zarr; give both, or leave it out",
-        lambda given: Options(**given).is_whole,
+        lambda given: not (given["stats_only"] or Options(**given).has_chunks),
         *("--memory", "--scheduler"),
     ),
 )
 
 
 def check_floats(options: Options, values: NDArray[Any]) -> None:
-    """Tell on standard error that fractions are labelled, of which hardly two are equal."""
+    """Tell the user that fractions are labelled, of which hardly two are equal."""
     if options.threshold is None and has_fractions(values):
         say(
             f"{options.input}: holds fractions, of dtype {values.dtype}, and only neighbours of "
@@ -187,7 +182,7 @@ def finite(number: Any) -> Any:
 
 
 def check_is_number(threshold: int | float | str | None) -> None:
-    """Raise where a threshold is to be found, of what is not read whole."""
+    """Raise where a threshold is to be found without the whole image."""
     if isinstance(threshold, str):
         raise click.UsageError(f"--threshold {threshold} needs the whole image; give a number.")
 

@@ -26,17 +26,15 @@ from conncomp.files.tiff.series import Series
 if TYPE_CHECKING:
     from conncomp.chunked.selection import SizeSummary
 
-# Bytes that an element takes beside its value, where components are few: of a slab, its label, and
-# of the slices that are joined, rows; and bytes of the rows of a component while they are joined.
+# Bytes of an element beside its value, where components are few: of a slab, its label; of slices
+# that are joined, rows; and bytes of the rows of a component while they are joined.
 ELEMENT, SLICE, COMPONENT = 32, 100, 600
-# Elements of a slab, at most.
-LARGEST_SLAB = 1 << 23
-# Slabs grow by this factor at most, as more of them is known.
-GROWTH = 2
+LARGEST_SLAB = 1 << 23  # elements
+GROWTH = 2  # of a slab, at most, over the one before
 
 
 class Budget:
-    """A limit of memory: slabs begin with one slice, and grow as memory so far tells."""
+    """A limit of memory: slabs begin with one slice, and grow while it allows."""
 
     def __init__(self, limit: int | None, file: Series) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
@@ -51,9 +49,8 @@ class Budget:
 
     def slabs(self, found: Callable[[], int]) -> Iterator[NDArray[Any]]:
         """Yield all slices while there is memory; `found` counts finished components."""
-        end = self._file.shape[0]
+        begin, end = 0, self._file.shape[0]
         length = self._most if self.limit is None else 1
-        begin = 0
         while begin < end:
             before = resident_memory()
             yield self._file.read(begin, min(begin + length, end))
@@ -62,7 +59,7 @@ class Budget:
                 length = self._next_length(length, before, begin, found() / begin)
 
     def _next_length(self, length: int, before: int, done: int, components: float) -> int:
-        """Return how many slices come next, where each so far had so many components."""
+        """Return how many slices come next, given components per slice."""
         assert self.limit is not None
         # As slabs are alike, but for what is left of each: components that are open.
         grown = max(resident_memory() - before, 0) if done > length else 0
@@ -134,7 +131,7 @@ class Axes(NamedTuple):
 def report_of(
     options: Options, stage: Stages, shape: tuple[int, ...], dtype: object, axes: Axes, **found: Any
 ) -> dict[str, Any]:
-    """Return the report on what was found in an image or volume with these axes."""
+    """Return the report on an image or volume."""
     return {
         "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
         "background": finite(options.background),
@@ -154,7 +151,7 @@ def report_of(
 def _measure(
     file: Series, options: Options, axes: list[bool], budget: Budget, progress: Counter
 ) -> tuple[SizeSummary, SizeSummary]:
-    """Summarise all components, and those that are kept; write lines of the latter if wanted."""
+    """Summarise all components, and those kept; write lines of the latter if wanted."""
     # Slow, and not for the help.
     from conncomp.chunked.selection import merged_summaries, summary_of
     from conncomp.chunked.streams.batches import measure_slabs
@@ -194,6 +191,6 @@ def _measure(
 
 
 def properties_of(options: Options) -> list[str]:
-    """Return the columns that all tables of components have: place and size."""
+    """Return the columns of all tables of components: place and size."""
     volumes = ["area"] if options.spacing is not None else []
     return ["label", "num_pixels", *volumes, "bbox", "centroid"]

@@ -17,7 +17,7 @@ import conncomp
 from conncomp._config import working_threads
 from conncomp._core import asked
 from conncomp._optional import optional
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.chunked.volumes.job import GivenUpError
 from conncomp.cli._errors import say
 from conncomp.cli._picture import paint_labels
@@ -28,15 +28,14 @@ from conncomp.cli.measure.measuring import Measured, check_blocks, measure_image
 from conncomp.cli.measure.options import RULES, Options, check_intensities
 from conncomp.cli.measure.tables import KeptTables, about_table, kept_tables, table_of, write_table
 
-# So many files that could not be measured are listed.
-MOST_LISTED = 50
+MOST_LISTED = 50  # files that could not be measured
 
 Tables = dict[Source, Any]
 Failures = dict[Source, str]
 
 
 class Work(NamedTuple):
-    """The options, the tables that are kept and the open files, which all images share."""
+    """Options, kept tables and open files, which all images share."""
 
     options: Options
     kept: KeptTables
@@ -80,7 +79,7 @@ def measure(options: Options) -> None:
 def _measure_all(
     sources: list[Source], options: Options, kept: KeptTables, progress: Counter
 ) -> tuple[Tables, Failures]:
-    """Return the tables of images, in their order, and why others have none, in any."""
+    """Return the tables of images, in order, and why others have none."""
     tables: Tables = {}
     failures: Failures = {}
     sizes = {source: _size(source.path) for source in sources}
@@ -89,10 +88,8 @@ def _measure_all(
     def note(source: Source, result: Any) -> None:
         nonlocal done
         done += sizes[source]
-        chosen: Tables | Failures = failures if isinstance(result, str) else tables
-        chosen[source] = result
-        count = len(tables) + len(failures)
-        progress(done, total, f"{count} of {len(sources)} {_noun(options)}")
+        (failures if isinstance(result, str) else tables)[source] = result
+        progress(done, total, f"{len(tables) + len(failures)} of {len(sources)} {_noun(options)}")
 
     threads = conncomp.get_num_threads()
     workers = 1 if options.memory is not None else min(options.workers or threads, len(sources))
@@ -136,7 +133,7 @@ def _side_by_side(sources: list[Source], work: Work, workers: int) -> Iterator[t
 
 
 def _measure_file(source: Source, work: Work, check: Callable[[], None]) -> Any:
-    """Return the table of a file, or why there is none; what fails for all files is raised."""
+    """Return a file's table, or why there is none; raise what fails for all files."""
     check()
     try:
         return _table_of_file(source, work, check)
@@ -186,8 +183,7 @@ def _why(error: BaseException, path: Path) -> str:
     if isinstance(error, OSError) and error.strerror:
         other = error.filename is not None and str(error.filename) != str(path)
         return f"{error.filename}: {error.strerror}" if other else error.strerror
-    text = str(error) or type(error).__name__
-    return text.removeprefix(f"{path}: ")
+    return (str(error) or type(error).__name__).removeprefix(f"{path}: ")
 
 
 def _size(path: Path) -> int:
@@ -198,7 +194,7 @@ def _size(path: Path) -> int:
 
 
 def _of_one_kind(tables: Tables, failures: Failures) -> Tables:
-    """Return the tables with as many axes and the unit of the first one; others are failures."""
+    """Return the tables with the axes and the unit of the first; others are failures."""
     ndim = unit = None
     for source, about in _abouts(tables).items():
         axes, length = len(about["spacing"]), about["unit"]

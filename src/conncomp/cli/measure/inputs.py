@@ -28,10 +28,10 @@ from conncomp.files.images import SIGNATURE, count_series, is_hdf5, kind_of, ope
 from conncomp.files.scales import Content, scale_in_one_unit, unit_of
 from conncomp.files.tiff.ome_sets import files_of_set, head_of_set
 
-# How files are called that may be of a set.
+# Names of files that may be of a set.
 OF_OME = re.compile(r"\.(ome\.(tiff?|btf)|companion\.ome)$", re.IGNORECASE)
 
-# How files are called that plugins of bioio read and no reader here does, in folders.
+# Of files in folders that only plugins of bioio read.
 OTHER_SUFFIXES = frozenset({".czi", ".dv", ".lif", ".nd2", ".oib", ".oir", ".r3d", ".sld", ".sldy"})
 SPACE, KEPT = "ZYX", "YX"
 
@@ -69,8 +69,7 @@ def sources_of(options: Options) -> list[Source]:
     own = set[str]()
     if options.resume and options.kept_folder.is_dir():
         own = _written_of_others(sources, options.output) - named
-    paths = {place: source.path for (place, _), source in sources.items()}
-    own |= _parts_of_sets(paths, named)
+    own |= _parts_of_sets({place: source.path for (place, _), source in sources.items()}, named)
     chosen = [source for (place, _), source in sources.items() if place not in own]
     _check(chosen, options.output)
     return chosen
@@ -78,7 +77,10 @@ def sources_of(options: Options) -> list[Source]:
 
 def number_of_series(path: Path, bioio: bool) -> int:
     """Return how many series a file has, which bioio may be asked for."""
-    return count_scenes(path) if bioio and is_of_other_format(path) else count_series(path)
+    if not (bioio and is_of_other_format(path)):
+        return count_series(path)
+    with naming(path):
+        return len(_opened(path).scenes)
 
 
 def _series_of(path: Path, options: Options) -> Iterable[int]:
@@ -91,7 +93,7 @@ def _series_of(path: Path, options: Options) -> Iterable[int]:
 
 
 def _paths(patterns: Sequence[str], suffixes: Set[str]) -> Iterator[tuple[Path, bool]]:
-    """Yield images, and whether each is named, rather than one of a folder or a pattern."""
+    """Yield images, and whether each is named, not of a folder or pattern."""
     for pattern in patterns:
         is_named = os.path.lexists(pattern)
         names = [pattern]
@@ -107,7 +109,7 @@ def _paths(patterns: Sequence[str], suffixes: Set[str]) -> Iterator[tuple[Path, 
 
 
 def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> set[str]:
-    """Return the places that are written of images which lie elsewhere, and of none there."""
+    """Return the places that are written of images elsewhere, and of none there."""
     written, by_itself = {os.path.realpath(output)}, set()
     for (place, _), source in sources.items():
         places = {os.path.realpath(path) for path, _ in _outputs(source)}
@@ -117,7 +119,7 @@ def _written_of_others(sources: dict[tuple[str, int], Source], output: Path) -> 
 
 
 def _parts_of_sets(paths: Mapping[str, Path], named: set[str]) -> set[str]:
-    """Return files of OME-TIFF that nobody named, and whose planes come with another one."""
+    """Return files of OME-TIFF that nobody named, whose planes come with another."""
     heads = {}
     for place in paths.keys() - named:
         if OF_OME.search(str(paths[place])):
@@ -129,7 +131,7 @@ def _parts_of_sets(paths: Mapping[str, Path], named: set[str]) -> set[str]:
 
 
 def files_read_with(path: Path) -> list[str]:
-    """Return the other files that are read with an image: those of its set of OME-TIFF."""
+    """Return the other files of an image's set of OME-TIFF."""
     if OF_OME.search(str(path)):
         with suppress(ImportError, MemoryError, OSError, ValueError):
             return [other for other in files_of_set(path) if os.path.exists(other)]
@@ -142,7 +144,7 @@ def _outputs(source: Source) -> list[tuple[Path, str]]:
 
 
 def _in_folder(folder: str, suffixes: Set[str]) -> list[Path]:
-    """Return the images of a folder, whose names end so, but for those in folders within it."""
+    """Return the images right in a folder whose names end so."""
     names = sorted(os.listdir(folder), key=natural_order)
     images = [
         path
@@ -182,8 +184,8 @@ Read = Callable[[int], Content]
 class OpenFiles:
     """The files of all sources, read by whichever threads.
 
-    A file of several series that are wanted stays open until all are done, once for each thread
-    that reads it at the same time. With `bioio`, that reads what no reader here knows.
+    A file with several wanted series stays open until all are done, once per thread that reads it
+    at the same time. `bioio` reads what no reader here knows.
     """
 
     def __init__(self, sources: Iterable[Source], bioio: bool = False) -> None:
@@ -249,14 +251,8 @@ def is_of_other_format(path: Path) -> bool:
     return False
 
 
-def count_scenes(path: Path) -> int:
-    """Return how many scenes bioio finds in a file."""
-    with naming(path):
-        return len(_opened(path).scenes)
-
-
 def read_scene(path: Path, series: int) -> Content:
-    """Return a scene of a file, without axes of one element, and the scale of those of space."""
+    """Return a scene of a file without axes of one element, and its scale."""
     with naming(path):
         opened = _opened(path)
         if not 0 <= series < len(opened.scenes):

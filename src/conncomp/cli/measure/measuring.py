@@ -46,7 +46,7 @@ class Measured:
 
 
 def measure_image(source: Source, options: Options, files: OpenFiles) -> Measured:
-    """Measure the objects in an image, which is read from files that may be open."""
+    """Measure the objects in an image."""
     content = files.read(source.path, options.key, source.series)
     is_colour = content.channels is not None  # what is grey already stays as it is
     stored = one_channel(source.path, content, options.channel, options.grey and is_colour)
@@ -73,7 +73,7 @@ def measure_image(source: Source, options: Options, files: OpenFiles) -> Measure
 
 
 def doubt_of(sample: NDArray[Any], labels: NDArray[Any], elements: int) -> str | None:
-    """Return why labels may be none, of which so many elements were measured."""
+    """Return why labels may be intensities; `elements` were measured."""
     count, highest = len(labels), int(labels.max(initial=0))
     doubt = (
         f"looks like intensities, not labels: most neighbours differ, in {count:,} values up to "
@@ -89,7 +89,7 @@ def _plain(threshold: Any) -> Any:
 
 
 def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | None:
-    """Return the scale of the last axes: that of the options, or what the file tells."""
+    """Return the scale of the last axes, by the options or the file."""
     if options.spacing is not None:
         lengths = options.spacing * ndim if len(options.spacing) == 1 else options.spacing
         check_spacing(lengths, ndim)
@@ -122,7 +122,7 @@ def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[Any, int
 
 
 def _intensities(source: Source, content: Content, options: Options, files: OpenFiles) -> Any:
-    """Return the image of intensities, channels last: another one, or this one as it was."""
+    """Return the image of intensities, channels last: another, or this one as it was."""
     if source.intensity is not None:
         series = source.series if files.count(source.intensity) > 1 else 0
         content = files.read(source.intensity, source.key_beside(options), series)

@@ -44,7 +44,7 @@ ANY_IMAGE = Conditions(has_image=True, spacing=(1.0, 1.0))
 
 
 def template_of(*suffixes: str) -> Callable[[str], str]:
-    """Return a type of an option for names with fields, of files of some kinds or of any."""
+    """Return a type of an option for names with fields, of some kinds or any."""
 
     def check(text: str) -> str:
         unknown = [name for name in FIELD.findall(text) if name not in FIELDS]
@@ -63,8 +63,8 @@ def _parse_properties(text: str) -> tuple[str, ...] | str:
         return text
     words = text.replace(" ", "").split(",")
     names = tuple(dict.fromkeys(current_name(word) for word in words if word))
-    unsure = [name for name in names if name not in PROPERTIES]  # quantiles, and no names
-    check_properties(unsure, ANY_IMAGE)
+    # Those are quantiles, and no names.
+    check_properties([name for name in names if name not in PROPERTIES], ANY_IMAGE)
     arrays = [name for name in names if name in PROPERTIES and PROPERTIES[name].is_lazy]
     if arrays:
         raise ValueError(
@@ -184,15 +184,14 @@ RULES = (
 
 
 def filled(template: str, path: Path, series: int = 0) -> Path:
-    """Return the name that a template makes of that of an image, and the number of its series.
+    """Return the name that a template makes of an image's, and of its series.
 
     >>> filled("out/{stem}.png", Path("plate/a1.ome.tif")).as_posix()
     'out/a1.png'
     """
     double = next((end for end in DOUBLE if path.name.lower().endswith(end)), "")
     folder = path.parent if path.parent.name not in NO_NAMES else path.parent.resolve()
-    parts = {"name": path.name, "parent": folder.name}
-    parts["series"] = str(series)
+    parts = {"name": path.name, "parent": folder.name, "series": str(series)}
     parts["stem"] = path.name[: -len(double)] if double else path.stem
     for field in FIELD.findall(template):
         if parts[field] in NO_NAMES:
@@ -204,7 +203,7 @@ def filled(template: str, path: Path, series: int = 0) -> Path:
 
 
 def check_intensities(options: Options) -> None:
-    """Raise a click.UsageError if columns are of intensities, and there is nothing to have such."""
+    """Raise a click.UsageError for columns of intensities where there are none."""
     names = _of_image(options.properties)
     if names and options.threshold is None and options.intensity is None:
         raise click.UsageError(

@@ -30,7 +30,7 @@ LENGTHS = {
 AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
 FACES = {"contact_area"}  # as many as axes, but one
 SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
-# The power of a moment is the sum of its orders, which end the name of a column; values count as 1.
+# The power of a moment is the sum of its orders, at the end of its name; values count as 1.
 MOMENTS = {"moments", "moments_central", "moments_weighted", "moments_weighted_central"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.(arrow|tmp)")
@@ -40,7 +40,7 @@ STATES_KEY = b"conncomp-states"  # of files that were written with a table
 
 
 def table_of(source: Source, measured: Measured, options: Options) -> Any:
-    """Return the table of an image: where each object is from, and its columns with their units."""
+    """Return an image's table: where objects are from, and columns with units."""
     arrow = optional("pyarrow")
     count = len(measured.columns["label"])
     columns = {
@@ -79,7 +79,7 @@ def about_table(table: Any) -> dict[str, Any]:
 
 
 class KeptTables:
-    """Tables of images, beside that of all; after changes of input or output they are made anew."""
+    """Tables of images, beside that of all; made anew after changes of input or output."""
 
     def __init__(self, options: Options) -> None:
         self.folder = options.kept_folder
@@ -88,7 +88,7 @@ class KeptTables:
             self.remove()
 
     def place(self, source: Source) -> Path:
-        """Return where the table of an image belongs, as the image is now, before it is read."""
+        """Return where the table of an image as it is now belongs, before it is read."""
         paths = [path for path in (source.path, source.intensity) if path]
         others = [other for path in paths for other in files_read_with(path)]
         states = [identity_of(path) for path in (*map(str, paths), *others)]
@@ -96,7 +96,7 @@ class KeptTables:
         return self.folder / f"{sha256(json.dumps(facts).encode()).hexdigest()[:40]}.arrow"
 
     def get(self, place: Path, source: Source) -> Any:
-        """Return the table of an image; None if there is none."""
+        """Return the table of an image, if any."""
         arrow = optional("pyarrow.ipc")
         try:
             table = arrow.open_file(place.read_bytes()).read_all()
@@ -128,7 +128,7 @@ class KeptTables:
 
 @contextmanager
 def kept_tables(options: Options) -> Iterator[KeptTables]:
-    """Give the folder of tables, which no other process has meanwhile; an empty one goes."""
+    """Lock the folder of tables, and yield it; an empty one goes."""
     folder = options.kept_folder
     check_place(folder.parent, folder)
     with locked(folder):

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_number, check_dimensions, shown
 from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
+from conncomp._containers import laid_beside
 from conncomp._core import native
-from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, Items, Labels, check_items
 from conncomp.components.pictures.shades import (
     ValueRange,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._memory import check_memory
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.files.access import StrPath, naming
 from conncomp.files.parts import check_place
 from conncomp.files.scales import Content

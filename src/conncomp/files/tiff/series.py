@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of, unit_of
 from conncomp.files.tiff import ome

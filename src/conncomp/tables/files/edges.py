@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_choice, check_progress, shown
+from conncomp._containers import function_for
 from conncomp._core import native
-from conncomp._lazy import function_for
 from conncomp.files.access import Progress, StrPath
 from conncomp.graph.forests import spanning_forest
 from conncomp.graph.graph import Graph

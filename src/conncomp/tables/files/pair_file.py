@@ -17,7 +17,7 @@ import numpy as np
 
 from conncomp._arguments import shown
 from conncomp._optional import optional
-from conncomp._text import printable
+from conncomp._terminal import printable
 from conncomp.files.access import Bounded, StrPath, blaming, naming
 from conncomp.tables.columns import Column, as_column, as_columns, rows_without_nulls
 
