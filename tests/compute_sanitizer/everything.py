@@ -33,7 +33,7 @@ from conncomp.kernels.cuda.grid import (
     tiled_elements,
     tiled_quads,
 )
-from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_sweeps, words
+from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_spins, words
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
@@ -609,10 +609,10 @@ SPINS = [
 
 def update_all(cupy, kinds):
     """Update spins of some kinds; vectors in launches of several updates, and of one."""
-    chunks = (vector_sweeps.MOST_CHUNK, 0)[: 2 if XY in kinds else 1]
+    chunks = (vector_spins.MOST_CHUNK, 0)[: 2 if XY in kinds else 1]
     cases = [case for case in SPINS if case[0] in kinds]
     for chunk, (kind, shape, arguments) in some(product(chunks, cases), 2):
-        vector_sweeps.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
+        vector_spins.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
         models = pairs_of(kind, shape=shape, **arguments)
         sizes = {} if {"coupling", "field"} & set(arguments) else {"clusters": True}
         rules = ["metropolis"] + ["heat_bath"] * (kind in (Ising, Potts))
