@@ -69,7 +69,7 @@ class State:
 class Simulated(ABC, Generic[Measured]):
     """A model of replicas side by side, whose updates are a function of parameters and seed alone.
 
-    A model is a folder with a class that inherits from this one, and says what differs:
+    The class of a model inherits from this one, and says what differs:
 
     - `_name`, for parameters and errors;
     - `_changing`, the fields of `State` with arrays that updates change, of which `_checked`

@@ -47,8 +47,7 @@ LENGTHS = numbers("x", [int], "not lengths such as 64x64")
 
 OR_CRITICAL = "not a number or 'critical'; several need a run each, or an option that takes A:B:N"
 OrCritical = Annotated[
-    str | float,
-    parsed(lambda text: text if text == "critical" else float(text), OR_CRITICAL),
+    str | float, parsed(lambda text: text if text == "critical" else float(text), OR_CRITICAL)
 ]
 
 

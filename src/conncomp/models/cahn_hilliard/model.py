@@ -21,7 +21,7 @@ from conncomp.models._arguments import (
     check_start,
 )
 from conncomp.models.base import Simulated, Step
-from conncomp.models.cahn_hilliard import cpu
+from conncomp.models.cahn_hilliard.cpu import FieldEngine
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.protocol import ModelUpdate
 
@@ -302,8 +302,13 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        engine, by = _engine_on(self.device), self._coefficients()
-        self._state.made = self._state.new_engine(engine, self.lattice, self.dtype, by)
+        make: Callable[..., Engine] = FieldEngine
+        if self.device == "cuda":
+            from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
+
+            make = cuda.FieldEngine
+        by = self.lattice, self.dtype, self._coefficients()
+        self._state.made = self._state.new_engine(make, *by)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
@@ -392,11 +397,3 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
     if math.prod(lengths) > MOST_CELLS:
         raise ValueError(f"shape={lengths} has more than {MOST_CELLS} cells; choose fewer")
     return lengths
-
-
-def _engine_on(device: str) -> Callable[..., Engine]:
-    if device == "cpu":
-        return cpu.FieldEngine
-    from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
-
-    return cuda.FieldEngine

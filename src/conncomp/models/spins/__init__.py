@@ -13,7 +13,7 @@ From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
    core, or launches kernels of ``kernels/cuda/models``.
 6. ``measurements.py`` reads what was recorded.
 
-``words.py`` has what `Ising` and `Potts` share, ``vectors/model.py`` what models of vectors do.
+`WordModel` has what `Ising` and `Potts` share, `VectorModel` what models of vectors do.
 
 Energies are in units of the strongest coupling: that of all bonds or, on edges, `EdgeBonds.scale`,
 of which couplings and fields are in `WHOLE`. A satisfied bond lowers the energy by `_gain` times

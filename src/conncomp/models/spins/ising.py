@@ -16,9 +16,9 @@ from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.protocol import Floats
 from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
+from conncomp.models.spins.model import WordModel
 from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import LOCAL
-from conncomp.models.spins.words import WordModel
 
 
 class Ising(WordModel):

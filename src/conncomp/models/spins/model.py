@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
-from conncomp._array_storage import on_host
+from conncomp._array_storage import on_host, placed
 from conncomp.graph import Graph
 from conncomp.grid import label_bonds
+from conncomp.kernels.edges import WHOLE
+from conncomp.kernels.lattice import check_words, pack
 from conncomp.kernels.updates import ChosenSites
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as
@@ -25,9 +27,11 @@ from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
 from conncomp.models.protocol import Floats, Integers, Measured, ModelUpdate, make_updates
+from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.state import Layout, SpinState
 from conncomp.models.spins.updates import (
     LOCAL,
+    NOTHING,
     ON_EDGES,
     ClusterUpdate,
     LocalUpdate,
@@ -386,3 +390,76 @@ class SpinModel(Thermal[Measured]):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
         return {**self._place.described(), **known, "bonds": digest_of(self._layout.edges)}
+
+
+class WordModel(SpinModel[Measurements]):
+    """A model whose spins are states in words of bits."""
+
+    _series_class: ClassVar[type[Measurements]]
+    _described_spins: ClassVar[str]  # as errors call the spins of a replica, by where sites lie
+
+    def wolff(
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
+    ) -> Measurements | None:
+        """Flip the cluster of one chosen site; the new state is any but the old one.
+
+        Two states at beta = 0 have clusters of single sites, so that the number of sites in a state
+        is even and odd in turn: means over a series are right, those of every second update not.
+
+        Parameters
+        ----------
+        updates : int, optional
+            How many clusters. Each takes as long as a sweep of `swendsen_wang` but on hypercubic
+            lattices with one coupling and no field.
+        measure, clusters, wrapping, observe, returns
+            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
+        """
+        update = self._updater("wolff", clusters, wrapping, observe)
+        return self._repeat(update, "updates", updates, measure)
+
+    def heat_bath(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measurements | None:
+        """Give each site in turn a state with the probability that it has, given its neighbours.
+
+        Sites change as of `metropolis`. Each probability is right to 2**-25.
+
+        Parameters
+        ----------
+        sweeps, measure, observe, returns
+            As of `metropolis`.
+        """
+        update = self._updater("heat-bath", observe=observe)
+        return self._repeat(update, "sweeps", sweeps, measure)
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas("the state's beta", betas)
+        check_words(self._layout.words, self._state.next.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
+
+    def _read(
+        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
+    ) -> Measurements:
+        return self._series_class(records, self.lattice, self._strongest, *measured)
+
+    def _energy_unit(self) -> float:
+        return -self._state.gain / (1 if self._layout.edges is None else WHOLE)
+
+    def _no_spins(self) -> Any:
+        words = self._layout.words
+        what = self._described_spins.format(self._place, words.states)
+        return self._zeros(what, *words.words_of(self.replicas, words.planes))
+
+    def _held(self, given: Any) -> Any:
+        xp, lattice = self._engine.xp, self._layout.words
+        batch = given.shape[: given.ndim - len(self._place.shape)]
+        spins = xp.asarray(given).reshape(*batch, *lattice.shape)
+        spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))

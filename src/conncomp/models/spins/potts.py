@@ -20,9 +20,9 @@ from conncomp.models.lattices import CUBIC_BETA, UnitCell
 from conncomp.models.places import HYPERCUBIC, in_words
 from conncomp.models.protocol import Floats, ModelUpdate
 from conncomp.models.spins.measurements import COUNTS, Measurements
+from conncomp.models.spins.model import WordModel
 from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
-from conncomp.models.spins.words import WordModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known

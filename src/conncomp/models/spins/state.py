@@ -22,10 +22,9 @@ from conncomp.models._probabilities import (
     temperature_factors,
 )
 from conncomp.models.base import State
-from conncomp.models.observables.cpu import EdgeLabels, StructureSums
 from conncomp.models.places import Place, classes_of
 from conncomp.models.protocol import Floats
-from conncomp.models.spins.cpu import CellEngine, EdgeEngine, VectorEngine, WordEngine
+from conncomp.models.spins import cpu
 
 
 class Engines(NamedTuple):
@@ -42,7 +41,8 @@ class Engines(NamedTuple):
 def engines_on(device: str) -> Engines:
     """Return the classes for a device; what needs CuPy is imported when it is wanted."""
     if device == "cpu":
-        return Engines(WordEngine, CellEngine, VectorEngine, EdgeEngine, EdgeLabels, StructureSums)
+        spins = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
+        return Engines(*spins, cpu.EdgeLabels, cpu.StructureSums)
     from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
     from conncomp.models.spins import cuda
 
