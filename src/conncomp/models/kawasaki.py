@@ -337,7 +337,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return a temperature for each replica: one of both is given, or neither."""
+        """Return a temperature for each replica, of one of both or of neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             critical = self.coupling * self.critical_temperature(self.lattice.kind)

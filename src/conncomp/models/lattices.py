@@ -60,7 +60,8 @@ class UnitCell:
                 f"sites={shown(self.sites)} must be 1 to {MOST_CELL_SITES} places of {ndim} numbers"
             )
         bonds = tuple(_bond(bond, len(sites), ndim) for bond in as_sequence("bonds", self.bonds))
-        if len({min(bond, _reversed(bond)) for bond in bonds}) != len(bonds):
+        back = ((end, start, tuple(-n for n in step)) for start, end, step in bonds)
+        if len(set(map(min, bonds, back))) != len(bonds):
             raise ValueError(f"bonds={shown(self.bonds)} has a bond twice; give each one once")
         for name, value in (("vectors", vectors), ("sites", sites), ("bonds", bonds)):
             object.__setattr__(self, name, value)
@@ -94,11 +95,6 @@ def _bond(given: Any, sites: int, ndim: int) -> Bond:
     if start == end and not any(step):
         raise ValueError(f"a bond, {shown(given)}, leads from a site to itself")
     return start, end, step
-
-
-def _reversed(bond: Bond) -> Bond:
-    start, end, step = bond
-    return end, start, tuple(-n for n in step)
 
 
 def lattice_in_words(lattice: Any) -> str:

@@ -183,25 +183,16 @@ class Finished(Generic[Measured]):
         """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
         written = {"series": settings.output, **{name: getattr(settings, name) for name in WRITTEN}}
-        report: dict[str, Any] = {
-            "model": parameters,
-            "device": settings.device,
-            "threads": conncomp.get_num_threads(),
-            "summaries": summaries,
-            "seconds": self.stage.seconds,
-            "written": written,
-        }
+        by = {"device": settings.device, "threads": conncomp.get_num_threads()}
+        found = {"summaries": summaries, "seconds": self.stage.seconds, "written": written}
         updates = parameters["thermalise"] + parameters["sweeps"]
         kind = f" of {parameters['update']}" if "update" in parameters else ""
-        rows: list[Row] = [
-            ("model", model),
-            ("updates", f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"),
-            ("replicas", f"{parameters['replicas']:,}"),
-            ("seed", str(parameters["seed"])),
-            timing_row(self.stage.seconds),
-            *facts,
-            *((name, str(path)) for name, path in written.items() if path),
-        ]
+        made = f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"
+        rows: list[Row] = [("model", model), ("updates", made)]
+        rows += [("replicas", f"{parameters['replicas']:,}"), ("seed", str(parameters["seed"]))]
+        rows += [timing_row(self.stage.seconds), *facts]
+        rows += [(name, str(path)) for name, path in written.items() if path]
+        report = {"model": parameters, **by, **found}
         show(report, rows, table, as_json=settings.as_json, names=1)
 
     def plot(

@@ -88,8 +88,7 @@ def _curves(parameters: Mapping[str, Any], lattice: str) -> dict[str, Curve]:
         ENERGY: ("exact", lambda t: ising_energy(lattice, t, strength) - offset)
     }
     if coupling > 0 and lattice != "kagome":
-        magnetisation = partial(ising_magnetisation, lattice, coupling=strength)
-        curves[MAGNETISATION] = "exact", magnetisation
+        curves[MAGNETISATION] = "exact", partial(ising_magnetisation, lattice, coupling=strength)
     return curves
 
 

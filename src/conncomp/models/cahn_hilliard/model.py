@@ -380,13 +380,12 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         bound = self._physics.stable_time_step(largest)
         if dt is None:
             return SHARE * bound
-        step = check_positive("dt", dt)
-        if step > bound:
+        if check_positive("dt", dt) > bound:
             raise ValueError(
                 f"dt={shown(dt)} is above the stable bound of explicit steps, {bound:.6g}, for "
                 f"these parameters and |phi| up to {largest:.6g}; choose a smaller one"
             )
-        return step
+        return float(dt)
 
 
 def _check_shape(shape: Any) -> tuple[int, ...]:

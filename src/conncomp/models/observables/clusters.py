@@ -58,8 +58,7 @@ class Clusters:
             ends = cells.ends()
         self.windings = cells.windings(everywhere=in_words)
         self.ends = np.ascontiguousarray(ends, INDEX)
-        make = engines_on(state.device).labels
-        self._labels = state.new_engine(make, place.sites, *self.ends)
+        self._labels = state.new_engine(engines_on(state.device).labels, place.sites, *self.ends)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""

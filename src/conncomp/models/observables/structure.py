@@ -53,8 +53,7 @@ class Structure:
         waves = waves_of(cells.shape, axes, places, zero)
         self._state = state
         self._clusters = Clusters(state, place) if clusters else None
-        make = engines_on(state.device).structure
-        self._sums = state.new_engine(make, rows, kind, waves)
+        self._sums = state.new_engine(engines_on(state.device).structure, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)

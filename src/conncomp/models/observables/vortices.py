@@ -40,8 +40,7 @@ class Vortices:
         place, self._state = check_lattice(state.place, "vortices"), state
         if any(place.cells.antiperiodic):
             raise ValueError("observe='vortices' is for lattices without antiperiodic axes")
-        xp = state.engine.xp
-        self._corners = [xp.asarray(corners) for corners in plaquettes(place)]
+        self._corners = list(map(state.engine.xp.asarray, plaquettes(place)))
         self.reader = Turns(place.sites)
 
     def measure(self, record: Any, field: int) -> None:

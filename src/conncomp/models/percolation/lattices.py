@@ -93,12 +93,9 @@ class Geometry:
     @cached_property
     def structure(self) -> NDArray[np.bool_]:
         """The neighbours of a site, as `conncomp.label` takes them, of cells of one site."""
-        ndim = len(self.shape)
-        element = np.zeros((3,) * ndim, bool)
-        element[(1,) * ndim] = True
-        for _, _, step in self.cell.bonds:
-            for sign in (1, -1):
-                element[tuple(1 + sign * n for n in step)] = True
+        steps = np.array([(0,) * len(self.shape), *(step for _, _, step in self.cell.bonds)])
+        element = np.zeros((3,) * len(self.shape), bool)
+        element[tuple(1 + steps.T)] = element[tuple(1 - steps.T)] = True
         return element
 
     def edges(self, periodic: tuple[bool, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

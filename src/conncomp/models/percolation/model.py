@@ -57,12 +57,9 @@ class PercolationEngine:
         self._cells, self._sites = cells, cells.sites * geometry.sites_of_cell
         self._drawn, self._planes = drawn, geometry.planes
         before = (0,) * (MOST_AXES - cells.ndim)
-        kinds = [
-            (site, [((*before, *step), to) for step, to in steps]) for site, steps in geometry.kinds
-        ]
-        self._native = native.PercolationLattice(
-            *cells.closed_lengths, cells.ndim, geometry.of_bonds, geometry.sites_of_cell, kinds
-        )
+        kinds = [(site, [((*before, *n), to) for n, to in steps]) for site, steps in geometry.kinds]
+        axes, of_cell = (*cells.closed_lengths, cells.ndim), geometry.sites_of_cell
+        self._native = native.PercolationLattice(*axes, geometry.of_bonds, of_cell, kinds)
 
     def check_measured(self) -> None:
         """Raise ValueError if the lattice is too large for what is measured of clusters."""
@@ -276,7 +273,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         if are_labelled(self._geometry):
             options = who_is_linked(self._cells, self._geometry)
             options |= {"batch_axes": self._batch_axes, "numbering": numbering}
-            options["return_num"] = return_num
+            options |= {"return_num": return_num}
             if self.kind == "bond":
                 return label_bonds(self.bonds(p), **options)
             return label(self.occupied(p), **options)

@@ -166,13 +166,10 @@ class PercolationSweep:
         def estimate(of_batches: Floats) -> Estimate:
             value = np.average(of_batches, axis=1, weights=runs[:, 0])
             spread = ((of_batches - value[:, np.newaxis]) ** 2).sum(axis=1)
-            error = np.sqrt(spread / (batches * (batches - 1) or nan))
-            return _shaped(value, error, probabilities)
+            return _shaped(value, np.sqrt(spread / (batches * (batches - 1) or nan)), probabilities)
 
-        clusters, largest_cluster = estimate(number), estimate(largest)
-        mean_size, squared_sizes = estimate(squares - largest_squared), estimate(squares)
-        p = probabilities[()]
-        return SweepEstimates(p, clusters, largest_cluster, mean_size, squared_sizes)
+        means = map(estimate, (number, largest, squares - largest_squared, squares))
+        return SweepEstimates(probabilities[()], *means)
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
         """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.
@@ -234,8 +231,7 @@ class PercolationSweep:
                 low = middle
             else:
                 high = middle
-        error = self._wrapping(first, high)[1]
-        return Estimate(high, error / self._slope(first, high))
+        return Estimate(high, self._wrapping(first, high)[1] / self._slope(first, high))
 
     def _wrapping(self, first: Integers, p: float) -> tuple[float, float]:
         begin, weights = binomial(self.elements, p)

@@ -116,8 +116,7 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
 
     longest, sites = max(lengths), prod(lengths)
     along = [axis for axis, length in enumerate(lengths) if length == longest]
-    squares = series([each.overlap**2 for each in measured])
-    fourths = series([each.overlap**4 for each in measured])
+    squares, fourths = (series([each.overlap**k for each in measured]) for k in (2, 4))
     links = series([each.link_overlap for each in measured])
     factors = series([each.structure[:, along].mean(axis=1) for each in measured])
 

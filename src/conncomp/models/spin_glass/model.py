@@ -368,8 +368,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if ladders is not None:
             order = ladders.reshape(-1)
             return GlassMeasurements(records, self.lattice, unit[order], offset[order])
-        each = map(self._of_replicas, (unit, offset))
-        return GlassMeasurements(records, self.lattice, *each)
+        return GlassMeasurements(records, self.lattice, *map(self._of_replicas, (unit, offset)))
 
     def _energy_unit(self) -> Floats:
         """Return what a replica's record is multiplied by in the energy."""

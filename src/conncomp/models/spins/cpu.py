@@ -92,7 +92,7 @@ class CellEngine(CoreSpins):
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         record = None if flips.record is None else flips.record.reshape(-1)
         held, flat_new, one = words.reshape(-1), new.reshape(-1), flips.chosen is not None
         self._update(held, flat_new, number, strengths, one, record, flips.clusters)
@@ -109,7 +109,7 @@ class VectorEngine(CoreSpins):
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after clusters are reflected, all or one."""
+        """Fill `new` with the spins after an update."""
         held, flat_new, one = spins.reshape(-1), new.reshape(-1), flips.chosen is not None
         if not flips.clusters:
             self._update(held, flat_new, number, strengths, one, None, None)
@@ -138,7 +138,7 @@ class EdgeEngine(CoreSpins):
         self._offer, self._classes = flat(engine.offer), classes
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         record = None if flips.record is None else flips.record.reshape(-1)
         held, flat_new, flat_strengths = spins.reshape(-1), new.reshape(-1), strengths.reshape(-1)
         table, one = self._logarithm, flips.chosen is not None

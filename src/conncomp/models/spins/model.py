@@ -246,8 +246,7 @@ class SpinModel(Thermal[Measured]):
         >>> float(model.metropolis(300).energy[-1])  # one bond of each triangle is not satisfied
         -36.0
         """
-        update = self._updater("metropolis", observe=observe)
-        return self._repeat(update, "sweeps", sweeps, measure)
+        return self._repeat(self._updater("metropolis", observe=observe), "sweeps", sweeps, measure)
 
     def updater(
         self,
@@ -348,13 +347,9 @@ class SpinModel(Thermal[Measured]):
     def _repeat(self, update: Update, name: str, count: int, measure: bool) -> Measured | None:
         """Make so many updates, as `name` says, and return what they measured if that is wanted."""
         measured, numbers = as_bool("measure", measure), self._next_updates(name, count)
-        if not measured:
-            make_updates(update, numbers)
-            return None
-        records = update.new_records(len(numbers))
+        records = update.new_records(len(numbers)) if measured else None
         make_updates(update, numbers, records)
-        series: Measured = update.read(on_host(records))
-        return series
+        return update.read(on_host(records)) if measured else None
 
     def _measure(self, record: Any) -> None:
         self._engine.count(self._state.now, record)
@@ -435,8 +430,7 @@ class WordModel(SpinModel[Measurements]):
         sweeps, measure, observe, returns
             As of `metropolis`.
         """
-        update = self._updater("heat-bath", observe=observe)
-        return self._repeat(update, "sweeps", sweeps, measure)
+        return self._repeat(self._updater("heat-bath", observe=observe), "sweeps", sweeps, measure)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays

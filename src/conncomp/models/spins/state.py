@@ -39,7 +39,7 @@ class Engines(NamedTuple):
 
 
 def engines_on(device: str) -> Engines:
-    """Return the classes for a device; what needs CuPy is imported when it is wanted."""
+    """Return the classes for a device; only a GPU's need CuPy."""
     if device == "cpu":
         spins = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
         return Engines(*spins, cpu.EdgeLabels, cpu.StructureSums)
@@ -52,17 +52,11 @@ def engines_on(device: str) -> Engines:
 
 
 class Layout(NamedTuple):
-    """The memory layout of the spins of a model, and their engine.
+    """The memory layout of the spins of a `kind`, and their engine; a record has so many `fields`.
 
-    Attributes
-    ----------
-    lattice : the sites and bonds, as measurements read them
-    words : the rows of spins held as words of bits; of vectors, of the bonds that an engine draws
-    kind : of the spins
-    fields : how many a record has
-    strongest : the coupling of all bonds; on `edges` a bound of couplings and fields
-    edges : the bonds, where the engine draws them one by one
-    engine : without `edges`, makes the engine
+    Measurements read `lattice`. `words` are the rows of spins in words of bits; of vectors, of the
+    bonds that an engine draws. `strongest` is the coupling of all bonds; on `edges`, bonds that are
+    drawn one by one, a bound of couplings and fields. Without `edges`, `engine` makes the engine.
     """
 
     lattice: Lattice | CellLattice | EdgeBonds
@@ -120,8 +114,7 @@ class SpinState(State):
         """Return the engine that offers each site another spin by a rule, and its strengths."""
         engine, edges = self.engine, self.layout.edges
         if edges is None and rule in engine.rules:  # by words, 64 sites at once
-            chances = acceptances(self.betas, self.gain, self.layout.words)
-            return engine, placed(engine.xp, chances)
+            return engine, placed(engine.xp, acceptances(self.betas, self.gain, self.layout.words))
         strengths = placed(engine.xp, self._strengths_on_edges())
         if edges is not None:
             return engine, strengths

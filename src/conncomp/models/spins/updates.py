@@ -45,7 +45,7 @@ class ClusterUpdate(SpinUpdate):
     chosen: ChosenSites | None
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         state, engine = self.state, self.state.engine
         if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
@@ -70,8 +70,7 @@ class ClusterUpdate(SpinUpdate):
         """Make up to `most` updates; `before` were made since the last one that measured."""
         state, flips = self.state, Flips(self.chosen, records, self.measured.clusters)
         state.next[...] = state.now
-        sweeps = state.engine.sweeps
-        sweeps.sweep(state.next, numbers, self.strengths, flips, every, before)
+        state.engine.sweeps.sweep(state.next, numbers, self.strengths, flips, every, before)
         state.take_next(numbers[-1])
 
 
@@ -82,12 +81,11 @@ class LocalUpdate(SpinUpdate):
     offering: Any
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         state, engine = self.state, self.state.engine
         if record is not None:
             engine.count(state.now, record)
-        rule = self.options["update"]
-        self.offering.offer(state.now, state.next, number, self.strengths, rule)
+        self.offering.offer(state.now, state.next, number, self.strengths, self.options["update"])
         state.take_next(number)
 
 

@@ -121,10 +121,8 @@ def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     rng = np.random.default_rng(check_range("seed", seed, 0, (1 << 64) - 1))
     found = []
     for (small, first), (large, second) in pairwise(checked.items()):
-        common = (
-            _where_lies(first, second, (small, large), order),
-            _where_lies(second, first, (large, small), order),
-        )
+        ways = (first, second, (small, large)), (second, first, (large, small))
+        common = [_where_lies(*way, order) for way in ways]
         low, high = max(first[0, 0], second[0, 0]), min(first[-1, 0], second[-1, 0])
         one, other = (_fits(points, low, high, order, rng) for points in common)
         roots = _roots(one, other, low, high)

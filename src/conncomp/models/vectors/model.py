@@ -98,8 +98,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        update = self._updater("wolff", observe=observe)
-        return self._repeat(update, "updates", updates, measure)
+        return self._repeat(self._updater("wolff", observe=observe), "updates", updates, measure)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays

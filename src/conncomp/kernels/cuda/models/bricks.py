@@ -30,11 +30,8 @@ def tasks_of(file: str, words: str | None, sums: str, flips: bool = False) -> di
     and sum sizes up as `sums`, a type of C++. If it `flips`, clusters get new states or labels.
     """
     by_words = words is not None
-    kinds = {
-        kind: (axes, kind)
-        for axes in ((1,) if by_words else (1, 3))
-        for kind in tiled_bricks.GIVEN[axes]
-    }
+    of_axes = (1,) if by_words else (1, 3)
+    kinds = {kind: (axes, kind) for axes in of_axes for kind in tiled_bricks.GIVEN[axes]}
     tiles = "{kind[1].tiles}, {kind[1].label}"
     joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{sums}"
     link = f"link_words<{tiles}, conncomp::Words::{words}>"
@@ -142,7 +139,7 @@ class BrickClusters:
         return _Components(entries, coins, table)
 
     def modules(self, measures: bool) -> list[Module]:
-        """Return the modules that `find`, with or without sizes, and `flip` load."""
+        """Return the modules that `find` and `flip` load."""
         tasks = ("find", "measure", "flip") if measures else ("find", "flip")
         return [self._tasks[task].module(self._plan.kind) for task in tasks]
 

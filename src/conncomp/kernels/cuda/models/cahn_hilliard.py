@@ -110,12 +110,9 @@ class GpuFields:
         """Add what ``FieldTally`` has to the records."""
         wanted = -(-self.gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
         parts = max(1, min(-(-self._lattice.cells // (QUAD * LINE_THREADS)), wanted))
-        blocks, struct = (
-            (self._count * parts, LINE_THREADS),
-            FIELDS.pack({**self._fields, "step": 0}),
-        )
+        blocks, struct = self._count * parts, FIELDS.pack({**self._fields, "step": 0})
         given = GAUGE.pack(gauge._asdict()), parts, field, records, records.shape[-1]
-        launch(self._measure, blocks, struct, *given)
+        launch(self._measure, (blocks, LINE_THREADS), struct, *given)
 
     def _count_by_bricks(self, threshold: float, field: DeviceArray, records: DeviceArray) -> None:
         """Add what ``DomainSums`` has to the records, which have its entries as 0."""

@@ -65,7 +65,7 @@ class CellEngine(GpuSpins):
         self.replicas.launch(_DRAW.one(self.gpu), number, *arguments, over="bonds")
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         one = flips.chosen is not None
         # Of three axes runs of words are level without sizes, and of small lattices faster.
         by_bricks = not one and (self._cells.ndim < 3 or flips.clusters)

@@ -61,7 +61,7 @@ class ClusterFinder(ABC):
 
     @abstractmethod
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
 
     def _winds(self, flips: Flips) -> bool:
         """Whether to record windings: on open lattices all are 0, as records are."""
@@ -86,10 +86,8 @@ class _FlippedByLabels(ClusterFinder):
             words = -(-replicas.lattice.sites // WORD)
             (bits,) = self._workspace.take(gpu, (words * replicas.count, CHOSEN))
             bits[...] = 0
-            tiles, choice = (
-                tiles_of(flips.chosen),
-                choice_of(flips.chosen, gpu.address(bits), words),
-            )
+            tiles = tiles_of(flips.chosen)
+            choice = choice_of(flips.chosen, gpu.address(bits), words)
             replicas.launch(CHOOSE.one(gpu, replicas.index), number, tiles, labels, choice)
         flip = FLIP.one(gpu, settled, replicas.index)
         replicas.launch(flip, number, spins, labels, choice, new, over="sites")
@@ -126,15 +124,14 @@ class BrickFinder(_FlippedByLabels):
         return self._clusters.modules(flips.clusters)
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
         records = records_of(self._replicas.gpu, flips.record)
         windings = self._windings if self._winds(flips) else None
         components = self._clusters.find(bonds, records, sizes=flips.clusters, windings=windings)
         if flips.chosen is None and flips.watch is None:
             self._clusters.flip(components, number, new)
         else:
-            labels = self._clusters.label(components)
-            self._flip_labels(labels, True, spins, new, number, flips)
+            self._flip_labels(self._clusters.label(components), True, spins, new, number, flips)
 
 
 class LabelFinder(_FlippedByLabels):
@@ -155,7 +152,7 @@ class LabelFinder(_FlippedByLabels):
         return True
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
         replicas, gpu, index = self._replicas, self._replicas.gpu, self._replicas.index
         records = records_of(gpu, flips.record)
         if self._winds(flips):

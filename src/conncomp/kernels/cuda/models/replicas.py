@@ -93,7 +93,7 @@ class Replicas:
         self.grid = self.count * self._parts["words"], THREADS
 
     def struct(self, number: int, over: Over = "words") -> np.void:
-        """Return ``Replicas`` for an update, for a kernel that goes over words or what it says."""
+        """Return ``Replicas`` for an update, and a kernel that goes over these."""
         parts = over if isinstance(over, int) else self._parts[over]
         return REPLICAS.pack({**self._fields, "parts": parts, "step": number})
 
@@ -124,7 +124,7 @@ class Sweeps(ABC):
         self._arrived = replicas.gpu.xp.zeros(counters, _COUNTER)
 
     def makes(self, one: bool, measures: bool) -> bool:
-        """Whether it makes updates of one cluster, or of all, that measure clusters, or do not."""
+        """Whether it makes such updates: of `one` cluster, or that measure clusters."""
         return not (one or measures)
 
     def sweep(

@@ -48,11 +48,8 @@ class GlassEngine:
             kernels = OF_BITS.load(gpu, axes, self._bonds[1] is None, RULES.index(rule))
         self._start, self._compare, self._flip, self._sweep, self._count = kernels
         self._most = max(1, -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // replicas.groups))
-        odd = any(
-            n % 2 and n > 1 and closed
-            for n, closed in zip(lattice.shape, lattice.periodic, strict=True)
-        )
-        self._colours = 3 if odd else 2
+        axes_of = zip(lattice.shape, lattice.periodic, strict=True)
+        self._colours = 3 if any(n % 2 and n > 1 and closed for n, closed in axes_of) else 2
         self._fields = {"replicas": replicas.struct(rule), "axes": axes}
 
     def start(self, words: DeviceArray) -> None:

@@ -81,7 +81,7 @@ class VectorSweeps(Sweeps):
         self._kernel = starting_together(gpu, SWEEP.one(gpu, kind), self._parts)
 
     def makes(self, one: bool, measures: bool) -> bool:
-        """Return True: they reflect each cluster by a coin, or that of one site, and measure."""
+        """Return True: they make and measure all updates."""
         return True
 
     def _launch(
@@ -90,11 +90,9 @@ class VectorSweeps(Sweeps):
         """Launch the kernel; each replica's strength is a ``BondStrength``."""
         gpu, lattice, count = self._replicas.gpu, self._replicas.lattice, self._replicas.count
         clusters = flips.clusters and flips.record is not None
-        sites = self._replicas.sites
-        of_clusters = sites if clusters else 0
-        parent, size, total = self._workspace.take(
-            gpu, (sites, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)
-        )
+        sites, of_clusters = self._replicas.sites, self._replicas.sites if clusters else 0
+        parts = (sites, _INDEX), (of_clusters, _INDEX), (of_clusters, _SUM)
+        parent, size, total = self._workspace.take(gpu, *parts)
         if clusters:
             size[...] = 0
             total[...] = 0
@@ -142,20 +140,18 @@ class VectorEngine(GpuSpins):
         self._launch("count_vectors", 0, self._rows, spins, records, over=self._parts)
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after clusters are reflected, all or one."""
+        """Fill `new` with the spins after an update."""
         lattice, watch = self.replicas.lattice, None
         words = self.replicas.count * lattice.words
-        bonds, before, reflected = self._workspace.take(
-            self.gpu, (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
-        )
+        parts = (lattice.ndim * words, BITS), (words, BITS), (words, BITS)
+        bonds, before, reflected = self._workspace.take(self.gpu, *parts)
         self._draw(spins, number, strengths, bonds, flips.record)
         if flips.clusters:
             watch = partial(self._project, spins, number, flips.record)
         if flips.chosen is not None or flips.clusters:
             before[...] = 0  # the states of two that sites have, of which a cluster takes the other
         self._embedded.flip(bonds, before, reflected, number, flips._replace(watch=watch))
-        reflections = self._rows_apart, spins, reflected, new
-        self._launch("reflect_vectors", number, *reflections)
+        self._launch("reflect_vectors", number, self._rows_apart, spins, reflected, new)
 
     def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
         """Draw the bonds of an update as words, and count them into a record, if any."""

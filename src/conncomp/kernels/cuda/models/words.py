@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -104,12 +104,11 @@ class WordEngine(WordSpins):
         # Launches depend on nothing but these, and on values that take the first ones' places.
         kind = stream_key(self.gpu.current_stream()), flips.record is None, flips.clusters
         variable = words, new, strengths, Field("step", number), flips.record
-        self._recordings.launch(
-            kind, variable, lambda: self._update(words, new, number, strengths, flips)
-        )
+        update = partial(self._update, words, new, number, strengths, flips)
+        self._recordings.launch(kind, variable, update)
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
         self._finder(flips).flip(bonds, spins, new, number, flips)
 
     def _finder(self, flips: Flips) -> ClusterFinder:
