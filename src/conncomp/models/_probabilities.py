@@ -1,8 +1,7 @@
 """Probabilities, temperatures and logarithms as integers, the same on every machine.
 
-Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
-not; decimal ones do not. Tempering asks for the same ones in each round, in another order: they are
-kept.
+Exponentials and logarithms of C libraries and of NumPy differ in their last digits; decimal ones do
+not. They are kept, as tempering asks for the same ones in each round.
 """
 
 from __future__ import annotations
@@ -159,8 +158,7 @@ def temperature_factors(betas: Floats, exponents: NDArray[np.int64]) -> NDArray[
 @cache
 def logarithm_table() -> NDArray[np.uint32]:
     """Return the table of ``Logarithm``: ln(1 + i / 128) and 1 / (1 + i / 128)."""
-    unit = Decimal(1 << UNIT)
-    table = np.empty((PLACES, 2), np.uint32)
+    unit, table = Decimal(1 << UNIT), np.empty((PLACES, 2), np.uint32)
     for place in range(PLACES):
         x = DECIMAL.divide(Decimal(PLACES + place), Decimal(PLACES))
         table[place, 0] = round(DECIMAL.multiply(DECIMAL.ln(x), unit))

@@ -39,7 +39,6 @@ LABELLED_SITES = 1 << 26
 # The critical temperatures at fraction 1/2, for a coupling of 1.
 CRITICAL = {"square": OF_ISING["square"], "sc": OF_ISING["cubic"], "bcc": OF_ISING["bcc"]}
 
-
 # The fields of a record.
 SATISFIED, COMPONENTS, LARGEST, FIELDS = 0, 1, 2, 3
 
@@ -340,8 +339,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         """Return a temperature for each replica, of one of both or of neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
-            critical = self.coupling * self.critical_temperature(self.lattice.kind)
-            return np.full(self.replicas, critical)
+            return np.full(self.replicas, self.coupling * CRITICAL[self.lattice.kind])
         numbers, inverses = inverses_of(name, given, self.replicas)
         return numbers if name == "temperature" else inverses
 

@@ -113,8 +113,8 @@ class OnLattice:
 class InGraph:
     """The vertices of a graph, and the bonds that its arcs are.
 
-    Couplings of arcs from one vertex to another add up, and must be those of the arcs back, which
-    are the same bond. Bonds are in the order of the smaller vertex, then of the larger one.
+    Couplings of arcs from one vertex to another add up, and must equal those of the arcs back.
+    Bonds are in the order of the smaller vertex, then of the larger one.
     """
 
     name = "graph"
@@ -262,11 +262,11 @@ def in_words(place: Place, states: int) -> Lattice | None:
 
 
 class Classes(NamedTuple):
-    """The arcs of sites, and sites in classes no two of which are neighbours.
+    """The arcs of sites, and classes of sites of which no two are neighbours.
 
     `arcs` are where those of each site begin, their ends, and their couplings or None, without
-    bonds of a site to itself. `order` has the sites class by class, and at last bits that are no
-    sites; `bounds`, where classes begin, and the end.
+    bonds of a site to itself. `order` has the sites by class, and last bits that are no sites;
+    `bounds` are where classes begin, and the end.
     """
 
     arcs: tuple[Any, ...]

@@ -230,8 +230,7 @@ def simulate(
     >>> abs(summary.energy.value + 1.72) < 0.05
     True
     """
-    update = _updater(model, options)
-    most = MOST_UPDATES - model.updates
+    update, most = _updater(model, options), MOST_UPDATES - model.updates
     length = check_range("sweeps", sweeps, 1, most)
     before = check_range("thermalise", thermalise, 0, most - length)
     schedule = _Schedule(before, length, check_range("measure_every", measure_every, 1, most))

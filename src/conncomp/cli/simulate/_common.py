@@ -123,7 +123,7 @@ MOST_FRAMES, MOST_PIXELS = 1000, 1 << 28
 
 
 def film_every(shape: Sequence[int], measurements: int, every: int | None) -> int:
-    """Return of how many measurements one has a frame; raise ValueError if there are too many.
+    """Return how many measurements a frame is for; ValueError if frames are too many.
 
     >>> film_every((64, 64), 2000, None)
     20
@@ -234,9 +234,10 @@ class Finished(Generic[Measured]):
 def run_model(
     settings: Settings, model: Any, given: Any, *, cell: int = 1, **options: Any
 ) -> Finished[Any]:
-    """Simulate a model, and write all but the plot: arguments are those of settings, by name.
+    """Simulate a model by settings, and write all but the plot.
 
-    Others are `given` to the model, and `options` to `simulate`; `cell` sites are painted in a row.
+    Other arguments are `given` to the model, and `options` to `simulate`; `cell` sites are painted
+    in a row.
     """
     making = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
     stage = Stages()

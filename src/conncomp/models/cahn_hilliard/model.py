@@ -266,8 +266,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         num : int, or array of int64, shape (replicas,)
             If `return_num`: how many components there are.
         """
-        field = self._of_replicas(self._state.now)
-        level = self._check_threshold(threshold)
+        field, level = self._of_replicas(self._state.now), self._check_threshold(threshold)
         return self._engine.labels(level, field, connectivity, numbering, return_num)
 
     def measure(self, *, threshold: float = 0.0) -> DomainMeasurements:

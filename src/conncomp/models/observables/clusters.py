@@ -22,7 +22,7 @@ from conncomp.models.spins.state import SpinState, engines_on
 def label_on_edges(
     xp: Any, edges: Any, bonds: Any, sites: int, *, numbering: str, return_num: bool
 ) -> tuple[Any, NDArray[np.int64] | None]:
-    """Return labels by those of the edges, (bonds, 2), that replicas have, and counts if wanted."""
+    """Return labels by the edges, (bonds, 2), that replicas have, and counts if wanted."""
     check_choice("numbering", numbering, ("consecutive", "roots"))
     ends, counted = xp.asarray(edges), as_bool("return_num", return_num)
     labelled: Any = connected_components
@@ -69,7 +69,7 @@ class Clusters:
         return state.engine.xp.ascontiguousarray(planes).view("u1")
 
     def labels(self, active: Any = None) -> Any:
-        """Return the smallest site of each cluster, (replicas, sites), by `active` or all bonds."""
+        """Return the smallest site of each cluster, (replicas, sites), of `active` bonds or all."""
         state, lattice = self._state, self._state.layout.lattice
         if not isinstance(lattice, Lattice):
             return self._labels.label(self.active() if active is None else active)

@@ -2,12 +2,11 @@
 
 What: ``S(k) = |sum of s exp(i k.r)|^2 / N`` along each periodic axis, where k is the axis'
 reciprocal vector over its length, so that S(0) is ``N m^2``. The correlation length of the second
-moment is ``sqrt(S(0) / S(k) - 1) / (|k| sinc(1 / L))``, of L cells along the axis, with ``2 sin(|k|
-/ 2)`` on hypercubic lattices. How: kernels sum cosines and sines up in integers
-(``kernels/core/structure.h``). The improved estimator is the sum over clusters of ``|sum of exp(i
-k.r)|^2 / N`` or, of vectors, n times that of their projections on the mirror's normal: the mean
-over all states that these clusters could take. Source: F. Cooper, B. Freedman, D. Preston, Nucl.
-Phys. B 210, 210 (1982), for the length; U. Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
+moment is ``sqrt(S(0) / S(k) - 1) / (|k| sinc(1 / L))``, of L cells along the axis. How: kernels sum
+cosines and sines in integers (``kernels/core/structure.h``). The improved estimator is the sum over
+clusters of ``|sum of exp(i k.r)|^2 / N`` or, of vectors, n times that of their projections on the
+mirror's normal. Source: F. Cooper, B. Freedman, D. Preston, Nucl. Phys. B 210, 210 (1982), for the
+length; U. Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class Structure:
         self.reader = Factors(sites, ndim, tuple(axes), along, spans, count, states, clusters, zero)
 
     def measure(self, record: Any, field: int) -> None:
-        """Add sums of the present spins, and those of the clusters that the next update draws."""
+        """Add sums of the present spins, and of the clusters that the next update draws."""
         spins, number = self._state.now, self._state.number + 1
         self._sums.count(spins, record, field)
         if self._clusters is not None:

@@ -125,8 +125,7 @@ def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
     return known[axes]
 
 
-# Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
-# 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+# Of the square torus in the limit of many sites: `PercolationSweep.threshold` cites the sources.
 BALANCE = "balance"
 WRAPPING_AT_THRESHOLD = {
     "any": 0.690473724570,

@@ -242,12 +242,10 @@ def label_by_search(
     return labels.reshape(replicas, *shape).astype(roots.dtype), counts
 
 
-def measure_by_labels(
-    xp: Any, lattice: Lattice, geometry: Geometry, words: Any, record: Any
-) -> None:
+def measure_by_labels(xp: Any, cells: Lattice, geometry: Geometry, words: Any, record: Any) -> None:
     """Fill a record but for how many elements are there: it labels twice, once for windings."""
-    options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
-    there = unpack_planes(xp, lattice, words)
+    options = {**who_is_linked(cells, geometry), "batch_axes": 1}
+    there = unpack_planes(xp, cells, words)
     if geometry.of_bonds:
         labels, wrapping = label_bonds(there, **options), cluster_wrapping(there, **options)
     else:

@@ -36,20 +36,14 @@ from conncomp.models.protocol import MOST_UPDATES, ModelUpdate
 
 KINDS = ("site", "bond")
 
-# The numbers of what a sweep adds fit 32 bits.
-MOST_ADDED = (1 << 32) - 1
-
-# The series of a sweep take so many bytes by default, of so many batches at most.
-SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
+MOST_ADDED = (1 << 32) - 1  # sites or bonds of a sweep: their numbers fit 32 bits
+SERIES_BYTES, MOST_BATCHES = 1 << 30, 32  # of a sweep's series by default
 
 MOST_SITES = (1 << 31) - 1
 
 
 class PercolationEngine:
-    """Configurations of replicas, as words, what is measured of them, and runs of sweeps.
-
-    By ``kernels/cpu/models/percolation/percolation.h``.
-    """
+    """Configurations as words, and sweeps: ``kernels/cpu/models/percolation/percolation.h``."""
 
     xp: Any = np
 

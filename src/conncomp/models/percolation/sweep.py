@@ -146,8 +146,7 @@ class PercolationSweep:
         >>> round(sweep.at(0.5).clusters.value, 3)
         0.098
         """
-        probabilities = _check_probabilities(p)
-        batches = len(self.series)
+        probabilities, batches = _check_probabilities(p), len(self.series)
         more = np.arange(batches) < self.runs % batches
         runs = np.asarray(self.runs // batches + more, float)[:, np.newaxis]
         rows = np.empty((probabilities.size, batches, SWEEP_FIELDS))
@@ -176,8 +175,7 @@ class PercolationSweep:
 
         The error is from the spread of runs, NaN of one. Other arguments are those of `first`.
         """
-        probabilities = _check_probabilities(p)
-        first = self.first(event, axis)
+        probabilities, first = _check_probabilities(p), self.first(event, axis)
         pairs = [self._wrapping(first, float(probability)) for probability in probabilities.flat]
         values, errors = np.array(pairs).reshape(-1, 2).T
         return _shaped(values, errors, probabilities)

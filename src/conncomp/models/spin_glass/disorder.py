@@ -275,8 +275,7 @@ def overlap_distribution(
     1.0
     """
     moments = as_overlaps(measured)
-    count = check_range("bins", bins, 1, 1 << 20)
-    value = check_not_negative("beta", beta)
+    count, value = check_range("bins", bins, 1, 1 << 20), check_not_negative("beta", beta)
     near = [(each, np.isclose(each.beta, value, rtol=1e-9, atol=0)) for each in moments]
     of_all = np.concatenate([each.sample[chosen] for each, chosen in near])
     q = np.concatenate([each.overlap[chosen] for each, chosen in near])

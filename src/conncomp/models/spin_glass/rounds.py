@@ -1,8 +1,8 @@
 """Measurements of a spin glass, and rounds: sweeps with exchanges of temperatures, and overlaps.
 
 A round's record has a row for each place (sample, temperature, copy), in the order that the model
-was given: what was counted of the replica that is there now; and, pair by pair in the first rows,
-how two replicas overlap. So series are by temperature however replicas exchange.
+was given, of the replica that is there now; the first rows have the overlaps of pairs, too. So
+series are by temperature however replicas exchange.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class GlassSeries(GlassMeasurements):
 
 
 class GlassRound(Update):
-    """An update that measures replicas in the order of temperatures, and lets these exchange."""
+    """An update that measures in the order of temperatures, and exchanges these."""
 
     def __init__(self, model: Any, options: dict[str, Any]) -> None:
         super().__init__(model, options)

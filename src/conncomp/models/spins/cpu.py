@@ -162,8 +162,7 @@ class StructureSums:
     def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         self._replicas, self._waves = drawn.replicas, len(waves.axes)
         self._components = components_of(kind, rows.states)
-        phases = waves.table
-        name = kind.name if kind.components else STATES
+        phases, name = waves.table, kind.name if kind.components else STATES
         struct = waves.struct(phases.ctypes.data).tobytes()
         self._sums = native.StructureSums(name, rows.struct.tobytes(), struct, phases, *drawn)
 

@@ -97,7 +97,7 @@ class SpinModel(Thermal[Measured]):
         """Return where the spins lie, given the field of each site."""
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica: one of both is given, or neither."""
+        """Return an inverse temperature for each replica, of one of both or of neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             given, name = self._critical_beta(), "beta"
@@ -130,9 +130,8 @@ class SpinModel(Thermal[Measured]):
 
     def _prepare(self) -> None:
         gain = self._gain * abs(self._strongest)
-        self._state = SpinState(
-            self.device, self._random, self._name, self._place, self._layout, gain
-        )
+        where = self._name, self._place, self._layout
+        self._state = SpinState(self.device, self._random, *where, gain)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._state.next = self._no_spins()
 
@@ -156,7 +155,7 @@ class SpinModel(Thermal[Measured]):
 
     @abstractmethod
     def _given_spins(self, start: ArrayLike) -> Any:
-        """Return the spins that a user gave, of the shape of one replica's spins or of all."""
+        """Return the spins that a user gave, of one replica or of all."""
 
     @abstractmethod
     def _held(self, given: Any) -> Any:
@@ -336,7 +335,7 @@ class SpinModel(Thermal[Measured]):
         return observing(made, observe, clusters=sizes, wrapping=winds and not own)
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
-        """Raise ValueError if the model has no such update, or it does not measure clusters."""
+        """Raise ValueError unless these updates measure clusters."""
         if update in LOCAL:
             name = "clusters" if clusters else "wrapping"
             raise ValueError(f'{name}=True is not for update="{update}", which has none')
@@ -345,7 +344,7 @@ class SpinModel(Thermal[Measured]):
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
 
     def _repeat(self, update: Update, name: str, count: int, measure: bool) -> Measured | None:
-        """Make so many updates, as `name` says, and return what they measured if that is wanted."""
+        """Make updates, by an argument of this name, and return what they measured, if wanted."""
         measured, numbers = as_bool("measure", measure), self._next_updates(name, count)
         records = update.new_records(len(numbers)) if measured else None
         make_updates(update, numbers, records)

@@ -179,8 +179,7 @@ class Potts(WordModel):
         >>> round(Potts.critical_beta(2), 6)
         0.881374
         """
-        states = check_range("q", q, 2, MOST_STATES)
-        axes = as_integer("ndim", ndim)
+        states, axes = check_range("q", q, 2, MOST_STATES), as_integer("ndim", ndim)
         if lattice is not None:
             check_choice("lattice", lattice, CRITICAL)
             cubic = (3, 0, -states) if lattice == "triangular" else (0, -3 * states, -(states**2))

@@ -96,7 +96,7 @@ class SpinState(State):
             self.made = self._edge_engine(layout.edges)
 
     def strengths(self) -> Any:
-        """Return by what the engine draws bonds in each replica, made once for the same betas."""
+        """Return what the engine draws bonds by in each replica, made once for the same betas."""
         betas, layout = self.betas, self.layout
         known, strengths = self._strengths
         if known is not betas:
@@ -111,7 +111,7 @@ class SpinState(State):
         return strengths
 
     def local_engine(self, rule: str) -> tuple[Any, Any]:
-        """Return the engine that offers each site another spin by a rule, and its strengths."""
+        """Return the engine of local updates by a rule, and its strengths."""
         engine, edges = self.engine, self.layout.edges
         if edges is None and rule in engine.rules:  # by words, 64 sites at once
             return engine, placed(engine.xp, acceptances(self.betas, self.gain, self.layout.words))

@@ -1,4 +1,4 @@
-"""The kinds of updates of spins: which of them change, and the calls of an engine."""
+"""The kinds of updates of spins, and their calls of an engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
 class OfClusters(NamedTuple):
-    """Which properties of clusters are measured: sizes, the number of bonds, how they wrap."""
+    """What is measured of clusters: sizes, the number of bonds, how they wrap."""
 
     clusters: bool = False
     bonds: bool = False

@@ -36,11 +36,8 @@ from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
 
-# Critical temperatures for a coupling of 1, by model, hours or components, and lattice. XY on the
-# square lattice, of Kosterlitz and Thouless: M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the
-# cubic one XY and Heisenberg: Y. Deng, H. W. J. Bloete, M. P. Nightingale, Phys. Rev. E 72, 016128
-# (2005); four components: Y. Deng, Phys. Rev. E 73, 056116 (2006). Clocks of two to four hours are
-# Ising and Potts models.
+# Critical temperatures for a coupling of 1, by model, hours or components, and lattice; the classes
+# cite the sources. Clocks of two to four hours are Ising and Potts models.
 _ISING = 2 / log(1 + sqrt(2))
 CRITICAL: dict[tuple[str, int], dict[str, float]] = {
     ("XY", 0): {"square": 1 / 1.1199, "cubic": 1 / 0.4541659},

@@ -24,10 +24,10 @@ LEAST_ROW = 8
 
 
 def tasks_of(file: str, words: str | None, sums: str, flips: bool = False) -> dict[str, Templates]:
-    """Return the kernels of a file for each task of `BrickClusters`, for the kind of a plan.
+    """Return the kernels of a file for each task of `BrickClusters`, by the kind of a plan.
 
-    They read configurations of `words`, a name of ``Words``, or bonds of cells where that is None,
-    and sum sizes up as `sums`, a type of C++. If it `flips`, clusters get new states or labels.
+    They read `words`, a name of ``Words``, or bonds of cells where that is None, and sum sizes as
+    `sums`, a type of C++. If it `flips`, clusters get new states or labels.
     """
     by_words = words is not None
     of_axes = (1,) if by_words else (1, 3)

@@ -42,13 +42,12 @@ Labelling = Callable[[Image, DeviceArray, Workspace], object]
 class ClusterFinder(ABC):
     """A way to find the clusters of bonds and to flip them.
 
-    The first finder of a list that takes an update makes it. An update needs about `memory`, in
-    bytes, besides spins and bonds, of a workspace of which nothing is needed afterwards.
+    The first finder of a list that takes an update makes it. An update needs about `memory` bytes
+    besides spins and bonds, of a workspace that is free afterwards.
     """
 
     def __init__(self, replicas: Replicas, memory: int, workspace: Workspace | None = None) -> None:
-        self._replicas, self.memory = replicas, memory
-        self._workspace = workspace or Workspace()
+        self._replicas, self.memory, self._workspace = replicas, memory, workspace or Workspace()
         self._closes = any(replicas.lattice.periodic)
 
     @abstractmethod
@@ -137,8 +136,8 @@ class BrickFinder(_FlippedByLabels):
 class LabelFinder(_FlippedByLabels):
     """Finds clusters by labels that `fill` writes, of any lattice, in any update.
 
-    With `by_parents`, flips that need no labels follow parents instead. Bonds are None where those
-    of each site are in `bonds_of_sites` already.
+    With `by_parents`, flips that need no labels follow parents instead. Bonds are None where
+    `bonds_of_sites` has them already.
     """
 
     def __init__(self, replicas: Replicas, fill: Labelling, by_parents: bool = False) -> None:

@@ -54,9 +54,8 @@ class EdgeEngine(GpuSpins):
         # They are read by their addresses.
         self._held = u, v, coupling, field = self._on_gpu(edges.arrays)
         self._logarithm = gpu.xp.asarray(logarithm)
-        self._bonds_struct = BONDS.of(
-            gpu, count=edges.bonds, u=u, v=v, coupling=coupling, field=field
-        )
+        held_bonds = {"u": u, "v": v, "coupling": coupling, "field": field}
+        self._bonds_struct = BONDS.of(gpu, count=edges.bonds, **held_bonds)
         self._held_arcs: list[Any] = []
 
     def start(self, spins: Any) -> None:

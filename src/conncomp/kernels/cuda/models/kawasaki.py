@@ -58,9 +58,7 @@ class KawasakiEngine:
         self._fields = {"lattice": lattice.struct, "first": first, "seed": seed}
         self._arrived = gpu.xp.zeros(replicas, COUNTER)
 
-    def sweep(
-        self, words: DeviceArray, new: DeviceArray, first: int, count: int, acceptance: DeviceArray
-    ) -> None:
+    def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
         """Make so many sweeps of `words`, from number `first` on, and leave the spins in `new`."""
         grid = self._replicas * self._parts, self._threads
         struct = REPLICAS.pack({**self._fields, "parts": self._parts})

@@ -20,8 +20,7 @@ OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", a
 _CHOICES: Any = {"axes": _AXES, "whole": (False, True), "rule": range(len(RULES))}
 OF_BITS = Templates(*_OF_ALL, "sweep_glass_bits", "count_glass_bits<{axes}, {whole}>", **_CHOICES)
 THREADS = 128
-# How many blocks a multiprocessor gets, so that all of them end at about the same time.
-BLOCKS_OF_MULTIPROCESSOR = 64
+BLOCKS_OF_MULTIPROCESSOR = 64  # so that all end at about the same time
 
 LAUNCH = Struct(
     *("GlassLaunch", ("replicas", GLASS_REPLICAS)),
@@ -80,7 +79,7 @@ class GlassEngine:
         self._launch(self._flip, self._parts(self._sites), pair_of, flips, words)
 
     def _parts(self, threads: int) -> int:
-        """Return how many blocks of a group have so many threads, or all that it gets."""
+        """Return how many blocks of a group have so many threads, within its share."""
         return max(1, min(-(-threads // THREADS), self._most))
 
     def _launch(self, kernel: Kernel, parts: int, *given: Any, groups: int = 0, **at: int) -> None:

@@ -31,11 +31,10 @@ KERNELS = Templates(
     FILE, "start_vectors", "count_vectors", "draw_vector_bonds", "reflect_vectors", kind=KINDS
 )
 PROJECTIONS = Templates(FILE, "add_projections", "square_sums<1>", kind=KINDS, indices="index")
-# Rows that half a warp goes through, and how many where a row needs nothing of the one before; or
-# one, where that leaves a multiprocessor fewer blocks than it can run.
+# Rows that half a warp goes through, with and without those before; or one, where a multiprocessor
+# had fewer blocks than it can run.
 ROWS, ROWS_APART, LEAST_BLOCKS = 8, 2, 8
-# Blocks that count are as many as run at once, as each of them adds some twenty sums to a record.
-COUNTING_BLOCKS = 6
+COUNTING_BLOCKS = 6  # that run at once, as each adds some twenty sums to a record
 
 SWEEP = Templates("cuda/models/vector_sweeps.cuh", "sweep_vectors", kind=KINDS)
 SWEEP_THREADS, BLOCKS_OF_MULTIPROCESSOR = 512, 1  # ``kSweepThreads``
@@ -158,9 +157,7 @@ class VectorEngine(GpuSpins):
         drawn = strengths, self._negative, bonds, records_of(self.gpu, record)
         self._launch("draw_vector_bonds", number, self._rows, spins, *drawn)
 
-    def _project(
-        self, spins: DeviceArray, number: int, record: DeviceArray, labels: DeviceArray
-    ) -> None:
+    def _project(self, spins: Any, number: int, record: Any, labels: DeviceArray) -> None:
         """Add the squares of clusters' sums of projections to a record, given labels."""
         sites, records = labels.size, records_of(self.gpu, record)
         (sums,) = self._sum_workspace.take(self.gpu, (sites, np.dtype(np.int64)))

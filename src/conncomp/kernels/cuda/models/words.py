@@ -131,8 +131,8 @@ class WordEngine(WordSpins):
 def default_finders(replicas: Replicas, fill: Labelling) -> list[ClusterFinder]:
     """Return the finders of lattices, in the order of asking.
 
-    Tiles flip all clusters of large lattices. Bricks measure and choose those, too, and of small
-    lattices, where labels of single sites are faster, only find windings.
+    Tiles flip all clusters of large lattices, which bricks measure and choose, too. Of small ones,
+    where labels of single sites are faster, bricks only find windings.
     """
     lattice, count = replicas.lattice, replicas.count
     is_small = replicas.sites <= MOST_OF_MULTIPROCESSOR * replicas.gpu.multiprocessors
@@ -150,8 +150,7 @@ def default_finders(replicas: Replicas, fill: Labelling) -> list[ClusterFinder]:
 
 def _classes(lattice: Lattice) -> Iterator[int]:
     """Yield the classes of sites that are offered new states at once: see ``sites_of_class``."""
-    before = MOST_AXES - lattice.ndim
-    ends = [0]
+    before, ends = MOST_AXES - lattice.ndim, [0]
     for k, (length, closed) in enumerate(zip(lattice.shape, lattice.periodic, strict=True)):
         if closed and length % 2 == 1 and length > 1:
             ends += [end | 2 << before + k for end in ends]
