@@ -109,7 +109,7 @@ def lattice_in_words(lattice: Any) -> str:
 def cell_and_shape(
     lattice: str | UnitCell, shape: Any, known: Mapping[str, UnitCell]
 ) -> tuple[UnitCell, tuple[int, ...]]:
-    """Return a cell, which may be known by name, and how many there are along each axis."""
+    """Return a cell, perhaps known by name, and how many there are along each axis."""
     if isinstance(lattice, str):
         check_choice("lattice", lattice, tuple(known))
     cell = lattice if isinstance(lattice, UnitCell) else known[lattice]

@@ -268,8 +268,7 @@ def _run(model: Any, settings: PottsSettings | TurningSettings, **others: Any) -
     if not has_vectors:
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
     columns |= {name: list(map(common.shown, each)) for name, each in observables.items()}
-    plain = list(map(common.as_plain, summaries))
-    one.show(model, plain, common.as_table(columns), facts=facts)
+    one.show(model, list(map(common.as_plain, summaries)), common.as_table(columns), facts=facts)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:

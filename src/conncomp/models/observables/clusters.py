@@ -42,7 +42,7 @@ class Clusters:
     """The clusters that the next update of some spins draws.
 
     Where bonds are not by axis, `ends`, (2, bonds), are their sites in the order of `active`, and
-    `windings`, (bonds, ndim), how many periods farther each leads; else `windings` is None.
+    `windings`, (bonds, ndim), count periods that each leads over; else `windings` is None.
     """
 
     def __init__(self, state: SpinState, place: OnLattice) -> None:

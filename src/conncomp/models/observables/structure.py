@@ -74,9 +74,9 @@ class Structure:
 class Factors:
     """Reads structure factors.
 
-    Each of `axes` has a wave vector, ``|k| sinc(1 / L)`` in `steps`, and a length of the lattice in
-    `extents`. `states` is 0 of vectors, of which `components` are summed. With `zero` there is a
-    wave vector of 0, of which the magnetisation follows.
+    Each of `axes` has a wave vector, ``|k| sinc(1 / L)`` in `steps`, and a length in `extents`.
+    `states` is 0 of vectors, whose `components` are summed. With `zero` there is a wave vector of
+    0, which tells the magnetisation.
     """
 
     sites: int

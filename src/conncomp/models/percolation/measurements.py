@@ -233,8 +233,7 @@ def label_by_search(
     # Sites that are not there are clusters of one, which are left out.
     ends = edges.reshape(-1, 2)
     roots, _ = label_on_edges(xp, ends, active, sites, numbering="roots", return_num=False)
-    is_root = occupied & (roots == xp.arange(sites))
-    labels = xp.where(occupied, roots, -1)
+    is_root, labels = occupied & (roots == xp.arange(sites)), xp.where(occupied, roots, -1)
     if numbering == "consecutive":
         labels = xp.where(occupied, xp.take_along_axis(xp.cumsum(is_root, axis=1), roots, 1), 0)
     shape = (*geometry.shape, per_cell) if per_cell > 1 else geometry.shape

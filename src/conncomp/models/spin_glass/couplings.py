@@ -1,4 +1,4 @@
-"""Couplings and fields of spin glasses: drawn or given, and as the kernels take them."""
+"""Couplings and fields of spin glasses, drawn or given, for the kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means over disorder, of the overlaps of many samples, with errors by jackknife over samples."""
+"""Means of overlaps over disorder, with errors by jackknife over samples."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ class BrickClusters:
     """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
     The `described` neighbours of sites are by default those along axes. The kernel that links takes
-    the structs `beside` after configurations. An update needs about `memory`, in bytes, but for
-    spins and bonds; after it none of the `workspace` is needed.
+    the structs `beside` after configurations. An update needs about `memory` bytes besides spins
+    and bonds, of a `workspace` that is free afterwards.
     """
 
     def __init__(

@@ -76,8 +76,7 @@ class CellEngine(GpuSpins):
         (drawn,) = self._workspace.take(self.gpu, (count * kinds * self._cells.words, BITS))
         self._draw(words, number, strengths, drawn, flips.record)
         records = records_of(self.gpu, flips.record)
-        components = self._bricks.find(drawn, records, sizes=flips.clusters)
-        self._bricks.flip(components, number, new)
+        self._bricks.flip(self._bricks.find(drawn, records, sizes=flips.clusters), number, new)
         new ^= words  # which had the coins of clusters
 
     def _flip_runs(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
