@@ -35,7 +35,7 @@ MANY_PARAMETERS = {
     "kernels/cuda/papers/tiles.py fill_roots": OPTIONS,
     "io/view.py write_view": USERS,
     "models/cahn_hilliard/model.py __init__": USERS,
-    "models/kawasaki/model.py __init__": USERS,
+    "models/kawasaki.py __init__": USERS,
     "models/percolation/model.py __init__": USERS,
     "models/spins/potts.py __init__": USERS,
     "models/simulation.py simulate": USERS,

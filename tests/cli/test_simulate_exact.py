@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from conncomp.cli import _picture
-from conncomp.cli.simulate._exact import known_of, known_of_glass
+from conncomp.cli.simulate._exact import ising_energy, ising_magnetisation, known_of, known_of_glass
 from conncomp.models import XY, Clock, Heisenberg, Ising, Potts
-from conncomp.models.exact import ising_energy, ising_magnetisation
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ left out. With ``--host`` the host executor takes the place of the GPU, and some
 import argparse
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields
 from functools import partial
 from itertools import count, product
@@ -33,7 +33,7 @@ from conncomp.kernels.cuda.grid import (
     tiled_elements,
     tiled_quads,
 )
-from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_sweeps, words
+from conncomp.kernels.cuda.models import kawasaki, spin_sweeps, spin_tiles, vector_spins, words
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from conncomp.models import (
     ON,
@@ -602,10 +602,10 @@ SPINS = [
 
 def update_all(cupy, kinds):
     """Update spins of some kinds; vectors in launches of several updates, and of one."""
-    chunks = (vector_sweeps.MOST_CHUNK, 0)[: 2 if XY in kinds else 1]
+    chunks = (vector_spins.MOST_CHUNK, 0)[: 2 if XY in kinds else 1]
     cases = [case for case in SPINS if case[0] in kinds]
     for chunk, (kind, shape, arguments) in some(product(chunks, cases), 2):
-        vector_sweeps.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
+        vector_spins.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
         models = pairs_of(kind, shape=shape, **arguments)
         sizes = {} if {"coupling", "field"} & set(arguments) else {"clusters": True}
         rules = ["metropolis"] + ["heat_bath"] * (kind in (Ising, Potts))
@@ -824,7 +824,8 @@ def place_on_host():
     cupy = CuPy()
     pageable = SimpleNamespace(type=0)
     runtime = {"getDevice": lambda: 0, "pointerGetAttributes": lambda address: pageable}
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(**runtime))
+    runtime = SimpleNamespace(**runtime)
+    cupy.cuda = SimpleNamespace(runtime=runtime, Device=lambda number: nullcontext())
     gpu = HostCuPyGpu(cupy)
     replace("import_cupy", lambda: cupy)
     replace("current_gpu", lambda: gpu)

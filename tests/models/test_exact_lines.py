@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import special
 
-from conncomp.models import Ising, SpinGlass, simulate
-from conncomp.models.exact import (
+from conncomp.cli.simulate._exact import (
     SITES,
     ising_energy,
     ising_magnetisation,
     nishimori_temperature,
     universal_jump,
 )
+from conncomp.models import Ising, SpinGlass, simulate
 from models import alarms
 
 # At T_c of infinite lattices, a site: R. M. F. Houtappel, Physica 16, 425 (1950), of the triangular

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from conncomp.kernels.cuda.models import vector_spins, vector_sweeps
+from conncomp.kernels.cuda.models import vector_spins
 from conncomp.models import XY, Heisenberg, simulate
 from models import alarms
 from models.devices import both, check_updates_at_once, on_host
@@ -73,7 +73,7 @@ def test_columns_of_any_height_tell_the_same(
     monkeypatch.setattr(vector_spins, "ROWS", rows)
     monkeypatch.setattr(vector_spins, "ROWS_APART", rows)
     monkeypatch.setattr(vector_spins, "LEAST_BLOCKS", 0)
-    monkeypatch.setattr(vector_sweeps, "MOST_CHUNK", 0)  # for small lattices go another way
+    monkeypatch.setattr(vector_spins, "MOST_CHUNK", 0)  # for small lattices go another way
     models = [model_type(shape, beta=1.0, periodic=periodic, seed=2, device=d) for d in DEVICES]
     records = [model.swendsen_wang(2, clusters=True).records for model in models]
     np.testing.assert_array_equal(*records)
@@ -97,8 +97,8 @@ AT_ONCE = [
 def test_many_updates_at_once_go_as_one_by_one(
     device, most, model_type, shape, periodic, replicas, monkeypatch
 ):
-    monkeypatch.setattr(vector_sweeps, "LEAST_CHUNK", 32)
-    monkeypatch.setattr(vector_sweeps.VectorSweeps, "most_updates", most)
+    monkeypatch.setattr(vector_spins, "LEAST_CHUNK", 32)
+    monkeypatch.setattr(vector_spins.VectorSweeps, "most_updates", most)
     how = {"beta": 1.1, "periodic": periodic, "replicas": replicas, "seed": 4}
     wanted = {"clusters": True}, {"measure_every": 3}, {"measure_every": 4, "clusters": True}
     check_updates_at_once(

@@ -60,7 +60,7 @@ void define_potts(nb::module_& m) {
           "flip"_a.none(), "record"_a.none(), "clusters"_a, "wrapping"_a);
 }
 
-// Arrays have the shapes that models/percolation/cpu.py gives them, flattened.
+// Arrays have the shapes that models/percolation/model.py gives them, flattened.
 void define_percolation(nb::module_& m) {
   using Step = std::pair<std::array<int, kLatticeAxes>, int>;
   nb::class_<PercolationLattice>(m, "PercolationLattice")

@@ -1,4 +1,4 @@
-// Spin glasses. Arrays have the shapes that models/spin_glass/cpu.py gives them, flattened.
+// Spin glasses. Arrays have the shapes that models/spin_glass/model.py gives them, flattened.
 #include "cpu/models/spin_glass.h"
 
 #include "bindings/bindings.h"

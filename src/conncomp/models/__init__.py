@@ -3,7 +3,7 @@
 from conncomp.models import results
 from conncomp.models.cahn_hilliard.model import CahnHilliard
 from conncomp.models.disorder import random_couplings, random_fields
-from conncomp.models.kawasaki.model import Kawasaki
+from conncomp.models.kawasaki import Kawasaki
 from conncomp.models.lattices import UnitCell
 from conncomp.models.percolation.model import Percolation
 from conncomp.models.protocol import Model, ModelSeries, ModelState, ModelUpdate, SummarisedModel
@@ -21,7 +21,7 @@ from conncomp.models.statistics.reweighting import reweight
 from conncomp.models.statistics.scaling import collapse, crossing
 from conncomp.models.statistics.summaries import summarise
 from conncomp.models.tempering import parallel_tempering
-from conncomp.models.vectors.kinds import ON, XY, Clock, Heisenberg
+from conncomp.models.vectors.model import ON, XY, Clock, Heisenberg
 
 __all__ = [
     "ON",

@@ -1,4 +1,4 @@
-"""Checks that models share: of arguments, and of memory, whose errors say how much is wanted."""
+"""Checks that models share, of arguments and of memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_SEED = (1 << 64) - 1
 
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the core that takes arrays of any shape, which it gets flat."""
+    """Return a function of the core that gets arrays flat."""
 
     def call(*given: Any) -> Any:
         arrays = list(given)
@@ -37,7 +37,7 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
-    """Return what draws the random numbers of a model; `replicas` is None for one."""
+    """Return what draws a model's random numbers; None is one replica."""
     count = 1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
     first = check_range("first_replica", first_replica, 0, MOST_REPLICAS - count)
     return Drawn(check_range("seed", seed, 0, MOST_SEED), first, count)
@@ -97,7 +97,7 @@ def check_start(
 
 
 def check_states(given: Any, what: str, count: int, wanted: str, dtype: str = "u1") -> Any:
-    """Return a copy, of uint8 or another type, of first spins, which `wanted` says in words."""
+    """Return a copy of first spins, 0 to `count` - 1, `wanted` in words."""
     states = given.copy()  # a state that is checked is not changed afterwards
     least, most = int(states.min()), int(states.max())
     if least < 0 or most >= count:
@@ -106,7 +106,7 @@ def check_states(given: Any, what: str, count: int, wanted: str, dtype: str = "u
 
 
 def check_state(state: Any, model: str, arrays: int) -> tuple[int, tuple[NDArray[Any], ...]]:
-    """Return the number of updates and the arrays of a state, of which the model has so many."""
+    """Return the number of updates and the arrays of a state of so many."""
     if not isinstance(state, ModelState):
         raise TypeError(f"state={shown(state)} must be a ModelState, which .state() returns")
     updates, held = check_range("updates", state.updates, 0, MOST_UPDATES), state.arrays
@@ -144,7 +144,7 @@ def as_tuple(lengths: Any, ndim: int = 1, name: str = "shape") -> tuple[Any, ...
 
 
 def as_numbers(name: str, value: Any) -> Floats:
-    """Return one number or several as an array of one axis, or of as many as they have."""
+    """Return one number or several as an array of one axis or more."""
     numbers = value if np.isscalar(value) else as_numpy(value, name)
     if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
         return np.atleast_1d(numbers.astype(np.float64))
@@ -192,7 +192,7 @@ def check_positive(name: str, value: Any) -> float:
 
 @contextmanager
 def room_for(what: str, num_bytes: int) -> Iterator[None]:
-    """Say how much memory something takes where there is too little to make it."""
+    """Say in the error how much memory something takes."""
     try:
         yield
     except (MemoryError, ValueError):  # the latter if the size is beyond any address
@@ -200,7 +200,7 @@ def room_for(what: str, num_bytes: int) -> Iterator[None]:
 
 
 def room_on_host(what: str, num_bytes: int) -> AbstractContextManager[None]:
-    """Do so for main memory; ask for no more than there is, as systems end who writes it."""
+    """Do so for main memory; refuse more than there is, as systems kill who writes it."""
     if num_bytes > (total_memory() or num_bytes):
         raise _too_much(what, num_bytes)
     return room_for(what, num_bytes)

@@ -1,8 +1,7 @@
 """Probabilities, temperatures and logarithms as integers, the same on every machine.
 
-Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
-not; decimal ones do not. Tempering asks for the same ones in each round, in another order: they are
-kept.
+Exponentials and logarithms of C libraries and of NumPy differ in their last digits; decimal ones do
+not. They are kept, as tempering asks for the same ones in each round.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def _capped(p: Decimal) -> int:
 def _tabulated(
     numbers: Floats, function: Callable[[float], list[int]], dtype: Any = np.uint64
 ) -> NDArray[Any]:
-    """Return a row for each number, which a function makes once of those that are equal."""
+    """Return a row for each number, made once for equal ones."""
     if numbers.size == 1:  # to sort takes longer than all else of a small update
         return np.array([function(float(numbers[0]))], dtype)
     distinct, places = np.unique(numbers, return_inverse=True)
@@ -61,7 +60,7 @@ def _weight(beta: float, energy: float, times: int) -> Decimal:
 
 
 def bond_probabilities(betas: Floats, gain: float) -> NDArray[np.uint64]:
-    """Return how probably a bond is active that gains an energy, for each replica."""
+    """Return the probability of a bond that gains an energy, for each replica."""
 
     def active(beta: float) -> list[int]:
         return [_capped(DECIMAL.subtract(1, _weight(beta, gain, 1)))]
@@ -70,7 +69,7 @@ def bond_probabilities(betas: Floats, gain: float) -> NDArray[np.uint64]:
 
 
 def acceptances(betas: Floats, gain: float, lattice: Lattice) -> NDArray[np.uint64]:
-    """Return how probably Metropolis takes a state that loses so many bonds, (replicas, bonds)."""
+    """Return the probabilities by which Metropolis loses bonds, (replicas, bonds)."""
     lost, most = range(2 * lattice.ndim + 1), MOST_FLIPS if lattice.states == 2 else Decimal(1)
 
     def taken(beta: float) -> list[int]:
@@ -87,11 +86,10 @@ def level_probabilities(
     They are those of a spin that loses, or in a heat bath wins, so many couplings.
     """
     of_level = 4 if whole else 2
+    changes = range(0, kinds * of_level, of_level)
 
     def chances(beta: float) -> list[int]:
-        weights = [
-            _weight(beta, coupling, change) for change in range(0, kinds * of_level, of_level)
-        ]
+        weights = [_weight(beta, coupling, change) for change in changes]
         if rule == "metropolis":
             return [_capped(DECIMAL.multiply(weight, MOST_FLIPS)) for weight in weights]
         return [_capped(DECIMAL.divide(1, DECIMAL.add(1, weight))) for weight in weights]
@@ -160,8 +158,7 @@ def temperature_factors(betas: Floats, exponents: NDArray[np.int64]) -> NDArray[
 @cache
 def logarithm_table() -> NDArray[np.uint32]:
     """Return the table of ``Logarithm``: ln(1 + i / 128) and 1 / (1 + i / 128)."""
-    unit = Decimal(1 << UNIT)
-    table = np.empty((PLACES, 2), np.uint32)
+    unit, table = Decimal(1 << UNIT), np.empty((PLACES, 2), np.uint32)
     for place in range(PLACES):
         x = DECIMAL.divide(Decimal(PLACES + place), Decimal(PLACES))
         table[place, 0] = round(DECIMAL.multiply(DECIMAL.ln(x), unit))

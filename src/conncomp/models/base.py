@@ -31,10 +31,9 @@ Made = TypeVar("Made")
 
 @dataclass
 class State:
-    """The present state of a model, as its updates read and write it, and their engine.
+    """The present state of a model, after update `number`, and its engine.
 
-    Replicas are in `now`, and an update writes those after it in `next`. It has the `number` of the
-    last one. `betas` are of a `Thermal`.
+    Replicas are in `now`; an update writes `next`. `betas` are of a `Thermal`.
     """
 
     device: str
@@ -47,7 +46,7 @@ class State:
 
     @property
     def engine(self) -> Any:
-        """The maker of updates; RuntimeError unless the GPU is current that the model lies on."""
+        """The maker of updates; RuntimeError unless the model's GPU is current."""
         if self.device == "cuda" and not self.made.gpu.is_current():
             gpu = self.made.gpu.device
             raise RuntimeError(
@@ -57,19 +56,19 @@ class State:
         return self.made
 
     def new_engine(self, make: Callable[..., Made], *arguments: Any) -> Made:
-        """Return an engine, made of its class for the device; of a GPU, the current one."""
+        """Return an engine of a class for the device; on a GPU, the current one."""
         on_device = (current_gpu(),) if self.device == "cuda" else ()
         return make(*on_device, self.drawn, *arguments)
 
     def take_next(self, number: int) -> None:
-        """Exchange `now` and `next`, which the update of this number wrote: in one step."""
+        """Exchange `now` and `next`, which this update wrote, in one step."""
         self.now, self.next, self.number = self.next, self.now, number
 
 
 class Simulated(ABC, Generic[Measured]):
     """A model of replicas side by side, whose updates are a function of parameters and seed alone.
 
-    A model is a folder with a class that inherits from this one, and says what differs:
+    The class of a model inherits from this one, and says what differs:
 
     - `_name`, for parameters and errors;
     - `_changing`, the fields of `State` with arrays that updates change, of which `_checked`
@@ -235,17 +234,17 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _described(self) -> dict[str, Any]:
-        """Return the parameters of this model but for what all have, as values that JSON has."""
+        """Return this model's own parameters, as values that JSON has."""
 
     def _labels(self, **how: Any) -> Any:
         raise NotImplementedError
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make the engine of the state by `State.new_engine`, and all that `_memory` names."""
+        """Make the state's engine by `State.new_engine`, and what `_memory` names."""
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
-        """Return copies of a state's arrays where updates change them; ValueError if none fit."""
+        """Return copies of a state's arrays; ValueError if they do not fit."""
         return arrays
 
     @abstractmethod
@@ -263,17 +262,17 @@ class Simulated(ABC, Generic[Measured]):
         make_updates(self.updater(), numbers)
 
     def _advance(self, number: int) -> None:
-        """Make the update of this number; whatever ends it leaves state and `updates` before it."""
+        """Make an update; whatever ends it leaves the state as before."""
         raise NotImplementedError
 
     def _zeros(self, what: str, shape: tuple[int, ...], dtype: Any, xp: Any = None) -> Any:
-        """Return memory of zeros for the state of replicas, of which an update needs two."""
+        """Return zeros for the state of replicas; an update needs two such arrays."""
         size = 2 * np.dtype(dtype).itemsize * prod(shape)
         with room_for(f"{what} and {self.replicas} replicas, before and after an update", size):
             return (xp or self._engine.xp).zeros(shape, dtype)
 
     def _next_updates(self, name: str, count: Any) -> range:
-        """Return the numbers of so many updates, which an argument of this name asks for."""
+        """Return the numbers of `count` updates, an argument of this name."""
         checked = check_range(name, count, 0, MOST_UPDATES - self._state.number)
         return range(self._state.number + 1, self._state.number + 1 + checked)
 
@@ -282,7 +281,7 @@ class Simulated(ABC, Generic[Measured]):
         return self._read(self._of_replicas(Step(self, {}, measures=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
-        """Return an array without its first axis, that of replicas, if there is a single one."""
+        """Return an array without the axis of replicas, if there is a single one."""
         return array[0] if self._single else array
 
 
@@ -302,7 +301,7 @@ class Update(ABC):
 
     @abstractmethod
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
@@ -320,12 +319,12 @@ class Update(ABC):
         return on_host(record)
 
     def read(self, records: Integers) -> Any:
-        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        """Return what was measured, of records (rows, replicas, fields)."""
         measured = {} if self.measured is None else {"measured": self.measured}
         return self.model._read(records[:, 0] if self.model._single else records, **measured)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
-        """Return what records of `present` say, whose replicas are in the order of ladders."""
+        """Read records of `present`, whose replicas are in the order of ladders."""
         return self.model._read(records, ladders=ladders)
 
 
@@ -336,7 +335,7 @@ class Step(Update):
     makes: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         if record is not None:
             self.measure(record)
         self.model._advance(number, **self.makes)

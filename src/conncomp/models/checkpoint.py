@@ -31,8 +31,7 @@ DIGEST = hashlib.sha256
 
 def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Sequence[NDArray[Any]]) -> None:
     """Write facts and C-contiguous arrays; after a failure, the checkpoint before is untouched."""
-    digest = DIGEST()
-    size = sum(array.nbytes for array in arrays)
+    digest, size = DIGEST(), sum(array.nbytes for array in arrays)
     with atomic_path(path, size) as temporary, temporary.open("wb") as file:
         head = b"%s%d\n%s\n" % (MAGIC, FORMAT, json.dumps(facts).encode("ascii"))
         for array in (np.frombuffer(head, np.uint8), *arrays):
@@ -80,8 +79,7 @@ class Checkpoint:
     def read(self, arrays: Iterable[NDArray[Any]]) -> None:
         """Fill C-contiguous arrays with those of the file; ValueError unless they are as large."""
         targets = list(arrays)
-        wanted = sum(target.nbytes for target in targets)
-        held = self._end - self._file.tell()
+        wanted, held = sum(target.nbytes for target in targets), self._end - self._file.tell()
         if held != wanted:
             raise self.error(f"holds {held} bytes of arrays; {wanted} belong to this simulation")
         for target in targets:

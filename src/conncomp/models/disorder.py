@@ -37,7 +37,7 @@ class Distribution(NamedTuple):
 
 
 def check_distribution(name: str, kind: Any, positive: Any, dilution: Any) -> Distribution:
-    """Return what these arguments say, the first of which has this name; None is the default."""
+    """Return what these arguments say, of which `kind` has this name; None is the default."""
     check_choice(name, kind, KINDS)
     if positive is not None and kind != "pm":
         raise ValueError(f'positive={shown(positive)} is for {name}="pm"; leave it out')
@@ -195,10 +195,9 @@ _LN_TWO = 0.6931471805599453
 def normal_quantile(p: Floats) -> Floats:
     """Return the quantiles of the normal distribution of mean 0 and variance 1, 0 < p < 1."""
     centred = p - 0.5
-    middle = np.abs(centred) <= 0.425
     r = 0.180625 - centred * centred
     quantile: Floats = centred * _ratio(_MIDDLE, r)
-    tail = ~middle
+    tail = np.abs(centred) > 0.425
     r = np.sqrt(-_logarithm(np.minimum(p, 1 - p)[tail]))
     magnitude = np.where(r <= 5, _ratio(_NEAR, r - 1.6), _ratio(_FAR, r - 5))
     quantile[tail] = np.where(centred[tail] < 0, -magnitude, magnitude)

@@ -60,7 +60,8 @@ class UnitCell:
                 f"sites={shown(self.sites)} must be 1 to {MOST_CELL_SITES} places of {ndim} numbers"
             )
         bonds = tuple(_bond(bond, len(sites), ndim) for bond in as_sequence("bonds", self.bonds))
-        if len({min(bond, _reversed(bond)) for bond in bonds}) != len(bonds):
+        back = ((end, start, tuple(-n for n in step)) for start, end, step in bonds)
+        if len(set(map(min, bonds, back))) != len(bonds):
             raise ValueError(f"bonds={shown(self.bonds)} has a bond twice; give each one once")
         for name, value in (("vectors", vectors), ("sites", sites), ("bonds", bonds)):
             object.__setattr__(self, name, value)
@@ -96,11 +97,6 @@ def _bond(given: Any, sites: int, ndim: int) -> Bond:
     return start, end, step
 
 
-def _reversed(bond: Bond) -> Bond:
-    start, end, step = bond
-    return end, start, tuple(-n for n in step)
-
-
 def lattice_in_words(lattice: Any) -> str:
     """Return the name of a lattice, or its cell as text; a TypeError says what it must be."""
     if isinstance(lattice, UnitCell):
@@ -113,7 +109,7 @@ def lattice_in_words(lattice: Any) -> str:
 def cell_and_shape(
     lattice: str | UnitCell, shape: Any, known: Mapping[str, UnitCell]
 ) -> tuple[UnitCell, tuple[int, ...]]:
-    """Return a cell, which may be known by name, and how many there are along each axis."""
+    """Return a cell, perhaps known by name, and how many there are along each axis."""
     if isinstance(lattice, str):
         check_choice("lattice", lattice, tuple(known))
     cell = lattice if isinstance(lattice, UnitCell) else known[lattice]

@@ -93,7 +93,7 @@ class OnLattice:
         return classes, along + sites[(site + shifts[kind]) % len(sites)] - sites[site]
 
     def bonds(self, field: Floats | None, states: int = 2) -> EdgeBonds:
-        """Return bonds as kernels on any edges take them, with the field of each site."""
+        """Return bonds for kernels on any edges, with the field of each site."""
         signs, coupling = self.signs(), self.coupling
         couplings = coupling if isinstance(coupling, np.ndarray) else np.array(abs(coupling))
         if couplings.shape not in ((), signs.shape):
@@ -113,8 +113,8 @@ class OnLattice:
 class InGraph:
     """The vertices of a graph, and the bonds that its arcs are.
 
-    Couplings of arcs from one vertex to another add up, and must be those of the arcs back, which
-    are the same bond. Bonds are in the order of the smaller vertex, then of the larger one.
+    Couplings of arcs from one vertex to another add up, and must equal those of the arcs back.
+    Bonds are in the order of the smaller vertex, then of the larger one.
     """
 
     name = "graph"
@@ -186,7 +186,7 @@ class InGraph:
         raise ValueError("the vertices of a graph have no coordinates")
 
     def bonds(self, field: Floats | None, states: int = 2) -> EdgeBonds:
-        """Return bonds as kernels on any edges take them, with the field of each site."""
+        """Return bonds for kernels on any edges, with the field of each site."""
         return _weighted_bonds(self, None, self.couplings, field, states)
 
     def described(self) -> dict[str, Any]:
@@ -232,16 +232,15 @@ def _weighted_bonds(
 
 
 def place_of(shape: Any, lattice: Any, periodic: Any, coupling: float | Floats) -> Place:
-    """Return where the sites are: of no lattice, a hypercubic one of as many axes as lengths."""
+    """Return where the sites are; None is a hypercubic lattice of as many axes as lengths."""
     if is_sparse(shape):
         raise TypeError("shape is a sparse matrix; give conncomp.Graph.from_scipy(shape)")
     if not isinstance(shape, Graph):
         if lattice is None:
             lattice = HYPERCUBIC[len(check_shape(shape)) - 1]
         return OnLattice(shape, lattice, periodic, coupling)
-    if not (lattice is None or (isinstance(lattice, str) and lattice == "square")) or (
-        periodic is not True
-    ):
+    is_default = lattice is None or (isinstance(lattice, str) and lattice == "square")
+    if not is_default or periodic is not True:
         raise ValueError("lattice and periodic are not for a graph, which has its own edges")
     return InGraph(shape, np.asarray(coupling))
 
@@ -254,7 +253,7 @@ def check_lattice(place: Place, what: str) -> OnLattice:
 
 
 def in_words(place: Place, states: int) -> Lattice | None:
-    """Return a hypercubic lattice of one coupling as engines of words take it; None of others."""
+    """Return a hypercubic lattice of one coupling for engines of words; None of others."""
     if not isinstance(place, OnLattice) or place.name not in HYPERCUBIC:
         return None
     cells, alike = place.cells, not isinstance(place.coupling, np.ndarray)
@@ -263,11 +262,11 @@ def in_words(place: Place, states: int) -> Lattice | None:
 
 
 class Classes(NamedTuple):
-    """The arcs of sites, and sites in classes no two of which are neighbours.
+    """The arcs of sites, and classes of sites of which no two are neighbours.
 
     `arcs` are where those of each site begin, their ends, and their couplings or None, without
-    bonds of a site to itself. `order` has the sites class by class, and at last bits that are no
-    sites; `bounds`, where classes begin, and the end.
+    bonds of a site to itself. `order` has the sites by class, and last bits that are no sites;
+    `bounds` are where classes begin, and the end.
     """
 
     arcs: tuple[Any, ...]
@@ -299,7 +298,7 @@ def arcs_of(edges: EdgeBonds) -> tuple[Any, ...]:
 
 
 def grouped(keys: NDArray[Any], groups: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return where groups begin, and the places of keys by group: a stable sort; Ctrl-C ends it."""
+    """Return where groups begin, and the places of keys by group, stable; Ctrl-C ends it."""
     index = np.dtype(np.int32 if len(keys) < 1 << 31 else np.int64)
     begins, order = np.empty(groups + 1, np.int64), np.empty(len(keys), index)
     places = np.arange(len(keys), dtype=index)
@@ -308,7 +307,7 @@ def grouped(keys: NDArray[Any], groups: int) -> tuple[NDArray[np.int64], NDArray
 
 
 def digest_of(edges: EdgeBonds) -> str:
-    """Return a text by which simulations of other bonds and fields are told apart."""
+    """Return a text that identifies bonds and fields."""
     digest = hashlib.sha256(repr((edges.sites, edges.bonds, edges.scale)).encode())
     for array in edges.arrays:
         digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())

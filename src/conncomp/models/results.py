@@ -1,7 +1,7 @@
 """The classes that models, simulations and analysis return: for annotations and ``isinstance``."""
 
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
-from conncomp.models.kawasaki.model import KawasakiMeasurements
+from conncomp.models.kawasaki import KawasakiMeasurements
 from conncomp.models.percolation.measurements import PercolationMeasurements, PercolationSummary
 from conncomp.models.percolation.sweep import PercolationSweep, SweepEstimates
 from conncomp.models.simulation import Simulation

@@ -102,8 +102,7 @@ class Simulation(Generic[Measured]):
             known = ["update"] if values.shape[:1] == self.updates.shape else []
             if beside and known and values.shape[1:2] == (replicas,):
                 known.append("replica")
-            own = range(len(known), values.ndim)
-            return [*known, *(f"{name}_{axis}" for axis in own)], values
+            return [*known, *(f"{name}_{axis}" for axis in range(len(known), values.ndim))], values
 
         variables = {name: variable(name, each) for name, each in self.series.observables().items()}
         coordinates: dict[str, Any] = {"update": self.updates}
@@ -232,8 +231,7 @@ def simulate(
     >>> abs(summary.energy.value + 1.72) < 0.05
     True
     """
-    update = _updater(model, options)
-    most = MOST_UPDATES - model.updates
+    update, most = _updater(model, options), MOST_UPDATES - model.updates
     length = check_range("sweeps", sweeps, 1, most)
     before = check_range("thermalise", thermalise, 0, most - length)
     schedule = _Schedule(before, length, check_range("measure_every", measure_every, 1, most))
@@ -284,7 +282,7 @@ def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Mea
 
 
 class _Run:
-    """A simulation as it runs: the model, and the records, of which `_measured` are filled."""
+    """A running simulation: a model and records, of which `_measured` are filled."""
 
     def __init__(
         self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any
@@ -383,12 +381,11 @@ class _Run:
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
-            made = records[: rows - self._measured]
-            self.records[self._measured : rows] = on_host(made)
+            self.records[self._measured : rows] = on_host(records[: rows - self._measured])
             self._measured = rows
 
     def _repeat(self, count: int, records: Any = None) -> None:
-        """Make so many updates, of which the first measures if there are records."""
+        """Make updates, of which the first measures if there are records."""
         first = self._model.updates + 1
         make_updates(self._update, range(first, first + count), records, self._schedule.every)
 

@@ -79,7 +79,7 @@ class Thermal(Simulated[Measured]):
         return np.argsort(self._state.betas, kind="stable")[None, :]
 
     def _energy_unit(self) -> Any:
-        """Return by what `LEVEL` of a record is multiplied in the energy, of all or of each.
+        """Return the energy of 1 in `LEVEL`, of all replicas or of each.
 
         It is below 0 where `LEVEL` counts satisfied bonds.
         """
@@ -109,8 +109,8 @@ def exchange(
 ) -> tuple[Integers, NDArray[np.bool_]]:
     """Let replicas of neighbouring temperatures exchange these, of every second pair.
 
-    `ladders` and `levels` are what the model says in the present state, `between` updates after the
-    last exchange. Return the colder neighbours that were tried, and which of each ladder exchanged.
+    `ladders` and `levels` are of the present state, `between` updates after the last exchange.
+    Return the colder neighbours that were tried, and which of each ladder exchanged.
     """
     pairs = np.arange((model.updates // between + 1) % 2, ladders.shape[1] - 1, 2)
     warmer, colder, before = ladders[:, pairs], ladders[:, pairs + 1], model._state.betas

@@ -47,8 +47,7 @@ LENGTHS = numbers("x", [int], "not lengths such as 64x64")
 
 OR_CRITICAL = "not a number or 'critical'; several need a run each, or an option that takes A:B:N"
 OrCritical = Annotated[
-    str | float,
-    parsed(lambda text: text if text == "critical" else float(text), OR_CRITICAL),
+    str | float, parsed(lambda text: text if text == "critical" else float(text), OR_CRITICAL)
 ]
 
 
@@ -124,7 +123,7 @@ MOST_FRAMES, MOST_PIXELS = 1000, 1 << 28
 
 
 def film_every(shape: Sequence[int], measurements: int, every: int | None) -> int:
-    """Return of how many measurements one has a frame; raise ValueError if there are too many.
+    """Return how many measurements a frame is for; ValueError if frames are too many.
 
     >>> film_every((64, 64), 2000, None)
     20
@@ -184,25 +183,16 @@ class Finished(Generic[Measured]):
         """Print the report: summaries for JSON, a table for people, and further facts."""
         settings, parameters = self.settings, self.run.parameters
         written = {"series": settings.output, **{name: getattr(settings, name) for name in WRITTEN}}
-        report: dict[str, Any] = {
-            "model": parameters,
-            "device": settings.device,
-            "threads": conncomp.get_num_threads(),
-            "summaries": summaries,
-            "seconds": self.stage.seconds,
-            "written": written,
-        }
+        by = {"device": settings.device, "threads": conncomp.get_num_threads()}
+        found = {"summaries": summaries, "seconds": self.stage.seconds, "written": written}
         updates = parameters["thermalise"] + parameters["sweeps"]
         kind = f" of {parameters['update']}" if "update" in parameters else ""
-        rows: list[Row] = [
-            ("model", model),
-            ("updates", f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"),
-            ("replicas", f"{parameters['replicas']:,}"),
-            ("seed", str(parameters["seed"])),
-            timing_row(self.stage.seconds),
-            *facts,
-            *((name, str(path)) for name, path in written.items() if path),
-        ]
+        made = f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"
+        rows: list[Row] = [("model", model), ("updates", made)]
+        rows += [("replicas", f"{parameters['replicas']:,}"), ("seed", str(parameters["seed"]))]
+        rows += [timing_row(self.stage.seconds), *facts]
+        rows += [(name, str(path)) for name, path in written.items() if path]
+        report = {"model": parameters, **by, **found}
         show(report, rows, table, as_json=settings.as_json, names=1)
 
     def plot(
@@ -244,9 +234,10 @@ class Finished(Generic[Measured]):
 def run_model(
     settings: Settings, model: Any, given: Any, *, cell: int = 1, **options: Any
 ) -> Finished[Any]:
-    """Simulate a model, and write all but the plot: arguments are those of settings, by name.
+    """Simulate a model by settings, and write all but the plot.
 
-    Others are `given` to the model, and `options` to `simulate`; `cell` sites are painted in a row.
+    Other arguments are `given` to the model, and `options` to `simulate`; `cell` sites are painted
+    in a row.
     """
     making = [vars(base)["__init__"] for base in model.__mro__ if "__init__" in vars(base)]
     stage = Stages()

@@ -33,9 +33,8 @@ def sites_of_cell(lattice: str | None) -> int:
 
 def place_in_words(parameters: dict[str, Any]) -> str:
     """Return where the sites are, of a model with these parameters."""
-    lattice = parameters.get("lattice")
+    lattice, border = parameters.get("lattice"), borders_in_words(parameters["periodic"])
     lengths = " x ".join(map(str, parameters["shape"]))
-    border = borders_in_words(parameters["periodic"])
     if lattice is None:
         return f"{lengths}, {border}"
     cells = "cells" if sites_of_cell(lattice) > 1 else "sites"
@@ -92,9 +91,9 @@ def temperatures_of(several: Range) -> NDArray[np.float64]:
     [1.0, 4.0]
     """
     temperatures = values_of("--temperatures", several, "temperatures above 0", 0.0)
-    lowest = min(several[:2])
+    first, last, count = several
+    lowest = min(first, last)
     if math.isinf(1 / lowest):
-        first, last, count = several
         raise ValueError(
             f"--temperatures {first:g}:{last:g}:{count} has {lowest:g}, of which no number is the "
             "inverse; choose a higher one"

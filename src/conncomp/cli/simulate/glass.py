@@ -96,8 +96,7 @@ def glass(settings: Settings) -> None:
     def drawn(curves: Curves) -> Curves:
         return {NAMES[name]: curves[NAMES[name]] for name in DRAWN} | _energies(finished)
 
-    in_words = partial(_in_words, settings)
-    show_sizes(finished, settings, in_words, _observables, known, drawn)
+    show_sizes(finished, settings, partial(_in_words, settings), _observables, known, drawn)
 
 
 def _inverses(one: float | None, several: Range | None) -> Any:

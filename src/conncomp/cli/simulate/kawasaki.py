@@ -101,11 +101,9 @@ def kawasaki(settings: Settings) -> None:
     at = [point.temperature for point in points]
     temperatures = at if len(set(at)) == len(points) else []
     finished.plot(model, series, temperatures=temperatures, estimates=observables)
-    columns = {
-        "temperature": [f"{point.temperature:.6g}" for point in points],
-        "fraction": [f"{point.fraction:.6g}" for point in points],
-        **{name: list(map(common.shown, each)) for name, each in observables.items()},
-    }
+    at_points = "temperature", "fraction"
+    columns = {key: [f"{getattr(point, key):.6g}" for point in points] for key in at_points}
+    columns |= {name: list(map(common.shown, each)) for name, each in observables.items()}
     facts = [finished.speed_row("spins")]
     finished.show(model, list(map(common.as_plain, points)), common.as_table(columns), facts=facts)
 

@@ -79,9 +79,8 @@ def _size_rows(series: PercolationMeasurements) -> list[Row]:
 
 
 def _in_words(parameters: dict[str, Any]) -> str:
-    lengths = " x ".join(map(str, parameters["shape"]))
+    lengths, lattice = " x ".join(map(str, parameters["shape"])), parameters["lattice"]
     border = borders_in_words(parameters["periodic"])
-    kind, lattice = f"{parameters['kind']}s", parameters["lattice"]
-    if lattice != LATTICES[0]:
-        kind += f" of a {lattice} lattice"
+    of_lattice = f" of a {lattice} lattice" if lattice != LATTICES[0] else ""
+    kind = f"{parameters['kind']}s{of_lattice}"
     return f"percolation of {kind}, {lengths}, {border}, p = {parameters['p']:.8g}"

@@ -236,8 +236,7 @@ def _run(model: Any, settings: PottsSettings | TurningSettings, **others: Any) -
     """Simulate a model of each size, with other arguments than settings have, and report it."""
     lattice, antiperiodic = settings.lattice, getattr(settings, "antiperiodic", False)
     if settings.temperatures is not None:
-        values = temperatures_of(settings.temperatures)
-        others |= _side_by_side(settings, "temperature", values)
+        others |= _side_by_side(settings, "temperature", temperatures_of(settings.temperatures))
 
     def run(own: common.Settings) -> common.Finished[Any]:
         axes = len(own.shape) if lattice is None else len(LATTICES[lattice].vectors)
@@ -269,8 +268,7 @@ def _run(model: Any, settings: PottsSettings | TurningSettings, **others: Any) -
     if not has_vectors:
         columns["beta"] = [f"{summary.beta:.6g}" for summary in summaries]
     columns |= {name: list(map(common.shown, each)) for name, each in observables.items()}
-    plain = list(map(common.as_plain, summaries))
-    one.show(model, plain, common.as_table(columns), facts=facts)
+    one.show(model, list(map(common.as_plain, summaries)), common.as_table(columns), facts=facts)
 
 
 def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
@@ -290,8 +288,7 @@ def _in_words(parameters: dict[str, Any]) -> str:
     model = {"Clock": "clock", "ON": "O(n)"}.get(parameters["model"], parameters["model"])
     kind = f"{model} model"
     if model == "Potts":
-        q = parameters["q"]
-        kind = "Ising model" if q == 2 else f"Potts model of {q} states"
+        kind = "Ising model" if parameters["q"] == 2 else f"Potts model of {parameters['q']} states"
     elif model == "Ising" and parameters["coupling"] < 0:
         kind = "Ising antiferromagnet"
     else:

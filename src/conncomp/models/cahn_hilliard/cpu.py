@@ -61,15 +61,14 @@ def above(threshold: float, field: Any) -> Any:
 
 
 def count_domains(xp: Any, lattice: FieldLattice, marks: Any, workspace: Any, records: Any) -> None:
-    """Count components of both phases, which one labelling finds; the first one is `marks`."""
+    """Count components of both phases, the first of which is `marks`, by one labelling."""
     how: Any = {"numbering": "roots", "workspace": workspace if on_gpu(marks) else None}
     # No byte is -1: all cells are foreground, and connected if they are of one phase.
     roots: Any = label(marks.view(np.uint8), -1, connectivity=1, periodic=True, batch_axes=1, **how)
     axes = int(len(roots) > 1)  # a single one need not be numbered apart from others
     sizes: Any = component_sizes(roots if axes else roots[0], background=-1, batch_axes=axes)
     flat, replicas = sizes.reshape(-1), len(roots)
-    rows = len(flat) // replicas
-    places = xp.flatnonzero(flat)
+    rows, places = len(flat) // replicas, xp.flatnonzero(flat)
     replica, root = places // rows, places % rows
     group = of.PHASES * replica + xp.where(marks.reshape(replicas, -1)[replica, root], 0, 1)
     groups, span = xp.arange(of.PHASES * replicas), lattice.cells + 1

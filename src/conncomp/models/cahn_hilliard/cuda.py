@@ -24,8 +24,7 @@ class FieldEngine(GpuFields):
         if self._clusters is not None:
             self._count_by_bricks(threshold, field, records)
         else:
-            marked = above(threshold, field)
-            count_domains(self.xp, self._lattice, marked, self.workspace, records)
+            count_domains(self.xp, self._lattice, above(threshold, field), self.workspace, records)
 
     def labels(
         self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
@@ -36,9 +35,8 @@ class FieldEngine(GpuFields):
         counted = as_bool("return_num", return_num)
         check_choice("numbering", numbering, ("consecutive", "roots"))
         consecutive = numbering == "consecutive"
-        question = Question(
-            neighbourhood, batch_axes, consecutive=consecutive, counted=counted, device="cuda"
-        )
+        how: Any = {"consecutive": consecutive, "counted": counted, "device": "cuda"}
+        question = Question(neighbourhood, batch_axes, **how)
         array = Array(field, "cupy", field, values_above(threshold, field.dtype), question)
         image = array.image
         if not tiled_bricks.takes(self.gpu, image, INDEX_TYPES[0], consecutive):

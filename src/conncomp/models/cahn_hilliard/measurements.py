@@ -43,9 +43,9 @@ class DomainMeasurements:
         >>> list(CahnHilliard((8, 8)).measure().observables())[:4]
         ['energy', 'mean', 'interface', 'domain_size']
         """
-        names = ["energy", "mean", "interface", "domain_size", "components", "largest_component"]
-        names += ["phase_cells", "weighted_size", "size_histogram"]
-        return {name: getattr(self, name) for name in names}
+        of_cells = "energy", "mean", "interface", "domain_size"
+        of_phases = "components", "largest_component", "phase_cells", "weighted_size"
+        return {name: getattr(self, name) for name in (*of_cells, *of_phases, "size_histogram")}
 
     @property
     def energy(self) -> Floats:

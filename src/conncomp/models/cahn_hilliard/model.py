@@ -21,7 +21,7 @@ from conncomp.models._arguments import (
     check_start,
 )
 from conncomp.models.base import Simulated, Step
-from conncomp.models.cahn_hilliard import cpu
+from conncomp.models.cahn_hilliard.cpu import FieldEngine
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.protocol import ModelUpdate
 
@@ -266,8 +266,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         num : int, or array of int64, shape (replicas,)
             If `return_num`: how many components there are.
         """
-        field = self._of_replicas(self._state.now)
-        level = self._check_threshold(threshold)
+        field, level = self._of_replicas(self._state.now), self._check_threshold(threshold)
         return self._engine.labels(level, field, connectivity, numbering, return_num)
 
     def measure(self, *, threshold: float = 0.0) -> DomainMeasurements:
@@ -302,8 +301,13 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        engine, by = _engine_on(self.device), self._coefficients()
-        self._state.made = self._state.new_engine(engine, self.lattice, self.dtype, by)
+        make: Callable[..., Engine] = FieldEngine
+        if self.device == "cuda":
+            from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
+
+            make = cuda.FieldEngine
+        by = self.lattice, self.dtype, self._coefficients()
+        self._state.made = self._state.new_engine(make, *by)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
@@ -375,13 +379,12 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         bound = self._physics.stable_time_step(largest)
         if dt is None:
             return SHARE * bound
-        step = check_positive("dt", dt)
-        if step > bound:
+        if check_positive("dt", dt) > bound:
             raise ValueError(
                 f"dt={shown(dt)} is above the stable bound of explicit steps, {bound:.6g}, for "
                 f"these parameters and |phi| up to {largest:.6g}; choose a smaller one"
             )
-        return step
+        return float(dt)
 
 
 def _check_shape(shape: Any) -> tuple[int, ...]:
@@ -392,11 +395,3 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
     if math.prod(lengths) > MOST_CELLS:
         raise ValueError(f"shape={lengths} has more than {MOST_CELLS} cells; choose fewer")
     return lengths
-
-
-def _engine_on(device: str) -> Callable[..., Engine]:
-    if device == "cpu":
-        return cpu.FieldEngine
-    from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
-
-    return cuda.FieldEngine

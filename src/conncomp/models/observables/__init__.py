@@ -1,1 +1,1 @@
-"""The observables that users ask for by name, a file each: definition, algorithm and source."""
+"""The observables that users ask for by name, a file each."""

@@ -22,7 +22,7 @@ from conncomp.models.spins.state import SpinState, engines_on
 def label_on_edges(
     xp: Any, edges: Any, bonds: Any, sites: int, *, numbering: str, return_num: bool
 ) -> tuple[Any, NDArray[np.int64] | None]:
-    """Return labels by those of the edges, (bonds, 2), that replicas have, and counts if wanted."""
+    """Return labels by the edges, (bonds, 2), that replicas have, and counts if wanted."""
     check_choice("numbering", numbering, ("consecutive", "roots"))
     ends, counted = xp.asarray(edges), as_bool("return_num", return_num)
     labelled: Any = connected_components
@@ -42,7 +42,7 @@ class Clusters:
     """The clusters that the next update of some spins draws.
 
     Where bonds are not by axis, `ends`, (2, bonds), are their sites in the order of `active`, and
-    `windings`, (bonds, ndim), how many periods farther each leads; else `windings` is None.
+    `windings`, (bonds, ndim), count periods that each leads over; else `windings` is None.
     """
 
     def __init__(self, state: SpinState, place: OnLattice) -> None:
@@ -58,8 +58,7 @@ class Clusters:
             ends = cells.ends()
         self.windings = cells.windings(everywhere=in_words)
         self.ends = np.ascontiguousarray(ends, INDEX)
-        make = engines_on(state.device).labels
-        self._labels = state.new_engine(make, place.sites, *self.ends)
+        self._labels = state.new_engine(engines_on(state.device).labels, place.sites, *self.ends)
 
     def active(self) -> Any:
         """Return which bonds are active, not by axis: uint8 of (replicas, bonds)."""
@@ -70,7 +69,7 @@ class Clusters:
         return state.engine.xp.ascontiguousarray(planes).view("u1")
 
     def labels(self, active: Any = None) -> Any:
-        """Return the smallest site of each cluster, (replicas, sites), by `active` or all bonds."""
+        """Return the smallest site of each cluster, (replicas, sites), of `active` bonds or all."""
         state, lattice = self._state, self._state.layout.lattice
         if not isinstance(lattice, Lattice):
             return self._labels.label(self.active() if active is None else active)

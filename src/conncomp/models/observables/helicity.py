@@ -2,12 +2,10 @@
 
 What: of spins of n components, along Cartesian direction d, ``(2/n sum of J s_i.s_j d_ij^2 - beta
 mean over k of (sum of J (s_i x s_j)_k d_ij)^2) / V``, where d_ij is how far a bond leads along d, k
-are the planes of rotations, and V is the volume: what the kernels of words measure on hypercubic
-lattices. It jumps by 2 T / pi at the transition of Kosterlitz and Thouless. How: bonds that lead
-equally far are a class, whose products and cross products are summed up as integers in units of
-2**-28, the same on CPU and GPU. Cost: two random reads and a table's entry a bond. Source: S.
-Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983); D. R. Nelson, J. M. Kosterlitz, Phys. Rev.
-Lett. 39, 1201 (1977), for the jump.
+are the planes of rotations, and V is the volume; on hypercubic lattices kernels of words measure
+the same. How: bonds that lead equally far are a class, whose products and cross products are summed
+as integers in units of 2**-28, the same on CPU and GPU. Cost: two random reads and a table's entry
+a bond. Source: S. Teitel, C. Jayaprakash, Phys. Rev. B 27, 598 (1983).
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from conncomp.kernels.vector_spins import DIRECTION_BITS, MEASURE_BITS, TURN, nu
 from conncomp.models.places import check_lattice
 from conncomp.models.spins.state import SpinState
 
-TOGETHER = 1 << 22  # bonds of all replicas looked at together, so that they take little memory
+TOGETHER = 1 << 22  # bonds of all replicas looked at together, to save memory
 
 
 class Helicity:
@@ -107,7 +105,7 @@ class Twists:
         return len(self.displacements) * (1 + self.rotations)
 
     def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[np.float64]:
-        """Return what the mean of which is the modulus, a direction along the last axis."""
+        """Return values whose mean is the modulus, a direction along the last axis."""
         sums = self.scale * np.ldexp(fields.astype(np.float64), -MEASURE_BITS)
         by_class = sums.reshape(*fields.shape[:-1], len(self.displacements), 1 + self.rotations)
         along = by_class[..., 0] @ self.displacements**2

@@ -1,4 +1,4 @@
-"""Updates that measure observables, too, in fields of records behind those of the model."""
+"""Updates that measure observables in further fields of a record."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ class ObservingUpdate(Update):
         self._observed, self.fields = tuple(observed), first
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         if record is None:
             self._update(number, None)
         else:
             self.measure(record, lambda own: self._update(number, own))
 
     def read(self, records: Integers) -> Any:
-        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        """Return what was measured, of records (rows, replicas, fields)."""
         return replace(self._update.read(records), observed=self._observed)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
-        """Return what records of `present` say, whose replicas are in the order of ladders."""
+        """Read records of `present`, whose replicas are in the order of ladders."""
         return replace(super().of_ladders(records, ladders), observed=self._observed)
 
     def measure(self, record: Any, measure: Callable[[Any], None] | None = None) -> None:

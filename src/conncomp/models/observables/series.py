@@ -1,4 +1,4 @@
-"""Series whose records have more fields than their models': which ones, and who reads them."""
+"""Series whose records have fields besides their models', and who reads them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Observed(NamedTuple):
 
 
 class ObservedSeries:
-    """A series with `records`, and `observed`, what they have behind the fields of the model."""
+    """A series of `records`, with what they have `observed` behind the model's fields."""
 
     records: Integers
     lattice: Any

@@ -2,12 +2,11 @@
 
 What: ``S(k) = |sum of s exp(i k.r)|^2 / N`` along each periodic axis, where k is the axis'
 reciprocal vector over its length, so that S(0) is ``N m^2``. The correlation length of the second
-moment is ``sqrt(S(0) / S(k) - 1) / (|k| sinc(1 / L))``, of L cells along the axis, with ``2 sin(|k|
-/ 2)`` on hypercubic lattices. How: kernels sum cosines and sines up in integers
-(``kernels/core/structure.h``). The improved estimator is the sum over clusters of ``|sum of exp(i
-k.r)|^2 / N`` or, of vectors, n times that of their projections on the mirror's normal: the mean
-over all states that these clusters could take. Source: F. Cooper, B. Freedman, D. Preston, Nucl.
-Phys. B 210, 210 (1982), for the length; U. Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
+moment is ``sqrt(S(0) / S(k) - 1) / (|k| sinc(1 / L))``, of L cells along the axis. How: kernels sum
+cosines and sines in integers (``kernels/core/structure.h``). The improved estimator is the sum over
+clusters of ``|sum of exp(i k.r)|^2 / N`` or, of vectors, n times that of their projections on the
+mirror's normal. Source: F. Cooper, B. Freedman, D. Preston, Nucl. Phys. B 210, 210 (1982), for the
+length; U. Wolff, Nucl. Phys. B 334, 581 (1990), for clusters.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ class Structure:
         waves = waves_of(cells.shape, axes, places, zero)
         self._state = state
         self._clusters = Clusters(state, place) if clusters else None
-        make = engines_on(state.device).structure
-        self._sums = state.new_engine(make, rows, kind, waves)
+        self._sums = state.new_engine(engines_on(state.device).structure, rows, kind, waves)
         wave_vectors = 2 * np.pi * np.linalg.inv(vectors).T / lengths[:, None]
         steps = np.linalg.norm(wave_vectors, axis=1) * np.sinc(1 / lengths)
         extents = lengths * np.linalg.norm(vectors, axis=1)
@@ -64,7 +62,7 @@ class Structure:
         self.reader = Factors(sites, ndim, tuple(axes), along, spans, count, states, clusters, zero)
 
     def measure(self, record: Any, field: int) -> None:
-        """Add sums of the present spins, and those of the clusters that the next update draws."""
+        """Add sums of the present spins, and of the clusters that the next update draws."""
         spins, number = self._state.now, self._state.number + 1
         self._sums.count(spins, record, field)
         if self._clusters is not None:
@@ -76,9 +74,9 @@ class Structure:
 class Factors:
     """Reads structure factors.
 
-    Each of `axes` has a wave vector, ``|k| sinc(1 / L)`` in `steps`, and a length of the lattice in
-    `extents`. `states` is 0 of vectors, of which `components` are summed. With `zero` there is a
-    wave vector of 0, of which the magnetisation follows.
+    Each of `axes` has a wave vector, ``|k| sinc(1 / L)`` in `steps`, and a length in `extents`.
+    `states` is 0 of vectors, whose `components` are summed. With `zero` there is a wave vector of
+    0, which tells the magnetisation.
     """
 
     sites: int

@@ -1,12 +1,11 @@
 """Vortices: around which plaquettes of a lattice in the plane angles turn.
 
 What: the turns of the angles around each plaquette, of either sign, added up: differences along its
-bonds, each from -1/2 to 1/2 of a turn. How: from a bond to the next one, clockwise, around the site
-that it leads to, a walk goes around a face, which is a plaquette; bonds do not cross if a cell has
-as many bonds as sites and faces (Euler). Angles are integers of 16 bits, whose differences wrap by
-themselves. Cost: a read of an angle for each corner of each plaquette. Source: J. M. Kosterlitz, D.
-J. Thouless, J. Phys. C 6, 1181 (1973), for vortices; J. Edmonds, Notices Amer. Math. Soc. 7, 646
-(1960), for faces.
+bonds, each from -1/2 to 1/2 of a turn. How: a walk from a bond to the next one, clockwise, around
+the site that it leads to, goes around a plaquette; bonds do not cross if a cell has as many bonds
+as sites and faces (Euler). Differences of angles of 16 bits wrap by themselves. Cost: a read for
+each corner of each plaquette. Source: J. M. Kosterlitz, D. J. Thouless, J. Phys. C 6, 1181 (1973),
+for vortices; J. Edmonds, Notices Amer. Math. Soc. 7, 646 (1960), for faces.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ class Vortices:
         place, self._state = check_lattice(state.place, "vortices"), state
         if any(place.cells.antiperiodic):
             raise ValueError("observe='vortices' is for lattices without antiperiodic axes")
-        xp = state.engine.xp
-        self._corners = [xp.asarray(corners) for corners in plaquettes(place)]
+        self._corners = list(map(state.engine.xp.asarray, plaquettes(place)))
         self.reader = Turns(place.sites)
 
     def measure(self, record: Any, field: int) -> None:

@@ -1,10 +1,10 @@
 """The wrapping of clusters on any lattice: along which axes one closes on itself, and its rank.
 
-How: labels are those of the bonds that do not lead over an end of an axis; the other bonds, as few
-as the surface has, then join these open clusters on the CPU, a period farther, and closed paths
-have windings (``kernels/core/wrapping/windings.h``). Cost: a labelling of the clusters, and 100
-bytes a bond over an end. Source: J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys.
-Rev. E 54, 1332 (1996); ours for any lattice.
+How: labels are those of the bonds that do not lead over an end of an axis; the others then join
+these open clusters on the CPU, a period farther, and closed paths have windings
+(``kernels/core/wrapping/windings.h``). Cost: a labelling, and 100 bytes a bond over an end. Source:
+J. Machta, Y. S. Choi, A. Lucke, T. Schweizer, L. M. Chayes, Phys. Rev. E 54, 1332 (1996); ours for
+any lattice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Windings:
     names, length = ("wraps", "rank"), 2
 
     def value(self, name: str, fields: NDArray[np.int64], series: Any) -> NDArray[Any]:
-        """Return along which axes, the last axis here, some cluster wraps, or the highest rank."""
+        """Return along which axes, the last axis here, clusters wrap, or the highest rank."""
         return fields[..., 1] if name == "rank" else wrapped_axes(fields[..., 0], self.axes)
 
     def estimates(self, values: dict[str, NDArray[Any]]) -> dict[str, Any]:

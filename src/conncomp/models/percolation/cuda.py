@@ -46,8 +46,7 @@ class PercolationEngine:
 
     def draw(self, number: int, probability: int | None, record: Any = None) -> Any:
         """Return configurations as words, and count what is there."""
-        planes = self._geometry.planes
-        words = self.xp.empty(*self._lattice.words_of(self._replicas.count, planes))
+        words = self.xp.empty(*self._lattice.words_of(self._replicas.count, self._geometry.planes))
         (kernel,) = bricks.DRAW.load(self.gpu)
         chance, certain = np.uint64(probability or 0), np.bool_(probability is None)
         records, of_bonds = records_of(self.gpu, record), np.bool_(self._of_bonds)

@@ -93,12 +93,9 @@ class Geometry:
     @cached_property
     def structure(self) -> NDArray[np.bool_]:
         """The neighbours of a site, as `conncomp.label` takes them, of cells of one site."""
-        ndim = len(self.shape)
-        element = np.zeros((3,) * ndim, bool)
-        element[(1,) * ndim] = True
-        for _, _, step in self.cell.bonds:
-            for sign in (1, -1):
-                element[tuple(1 + sign * n for n in step)] = True
+        steps = np.array([(0,) * len(self.shape), *(step for _, _, step in self.cell.bonds)])
+        element = np.zeros((3,) * len(self.shape), bool)
+        element[tuple(1 + steps.T)] = element[tuple(1 - steps.T)] = True
         return element
 
     def edges(self, periodic: tuple[bool, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -128,8 +125,7 @@ def critical_p(kind: str, ndim: int | None, lattice: str | UnitCell) -> float:
     return known[axes]
 
 
-# Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
-# 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+# Of the square torus in the limit of many sites: `PercolationSweep.threshold` cites the sources.
 BALANCE = "balance"
 WRAPPING_AT_THRESHOLD = {
     "any": 0.690473724570,

@@ -92,15 +92,10 @@ class PercolationMeasurements:
         True
         """
         sites, wraps, rank = self.lattice.sites, self.wraps, self.rank
-        return PercolationSummary(
-            occupied=_mean(self.occupied / max(self.elements, 1)),
-            clusters=_mean(self.clusters / sites),
-            largest_cluster=_mean(self.largest_cluster / sites),
-            mean_size=_mean(self.mean_size),
-            wraps_any=_mean(happens("any", wraps, rank)),
-            wraps_all=_mean(happens("all", wraps, rank)),
-            cross=_mean(happens("cross", wraps, rank)),
-        )
+        shares = self.occupied / max(self.elements, 1), self.clusters / sites
+        sizes = self.largest_cluster / sites, self.mean_size
+        wrapping = (happens(event, wraps, rank) for event in EVENTS[1:])
+        return PercolationSummary(*map(_mean, (*shares, *sizes, *wrapping)))
 
     def threshold(self, event: str = "axis", crossing: float | None = None) -> Estimate:
         """Estimate p_c from configurations near it, on any device.
@@ -207,7 +202,7 @@ def are_labelled(geometry: Geometry) -> bool:
 
 
 def who_is_linked(cells: Lattice, geometry: Geometry) -> dict[str, Any]:
-    """Return the arguments by which `label` and `label_bonds` link what is there."""
+    """Return the arguments of `label` and `label_bonds`."""
     options: dict[str, Any] = {"periodic": cells.periodic}
     if not geometry.is_hypercubic:
         options["structure"] = geometry.structure
@@ -219,10 +214,10 @@ def who_is_linked(cells: Lattice, geometry: Geometry) -> dict[str, Any]:
 def label_by_search(
     xp: Any, cells: Lattice, geometry: Geometry, there: Any, numbering: str
 ) -> tuple[Any, Integers]:
-    """Return labels of sites, and how many clusters each replica has, on any lattice.
+    """Return labels of sites, and the number of clusters of each replica, on any lattice.
 
-    `there`, (planes, replicas, *shape), says which elements are; labels are of (replicas, *shape,
-    sites of a cell), without the last axis if that is 1.
+    `there` is (planes, replicas, *shape), and labels (replicas, *shape, sites of a cell), without
+    the last axis if that is 1.
     """
     replicas, per_cell = there.shape[1], geometry.sites_of_cell
     edges, leaving = map(xp.asarray, geometry.edges(cells.periodic))
@@ -238,8 +233,7 @@ def label_by_search(
     # Sites that are not there are clusters of one, which are left out.
     ends = edges.reshape(-1, 2)
     roots, _ = label_on_edges(xp, ends, active, sites, numbering="roots", return_num=False)
-    is_root = occupied & (roots == xp.arange(sites))
-    labels = xp.where(occupied, roots, -1)
+    is_root, labels = occupied & (roots == xp.arange(sites)), xp.where(occupied, roots, -1)
     if numbering == "consecutive":
         labels = xp.where(occupied, xp.take_along_axis(xp.cumsum(is_root, axis=1), roots, 1), 0)
     shape = (*geometry.shape, per_cell) if per_cell > 1 else geometry.shape
@@ -247,12 +241,10 @@ def label_by_search(
     return labels.reshape(replicas, *shape).astype(roots.dtype), counts
 
 
-def measure_by_labels(
-    xp: Any, lattice: Lattice, geometry: Geometry, words: Any, record: Any
-) -> None:
+def measure_by_labels(xp: Any, cells: Lattice, geometry: Geometry, words: Any, record: Any) -> None:
     """Fill a record but for how many elements are there: it labels twice, once for windings."""
-    options = {**who_is_linked(lattice, geometry), "batch_axes": 1}
-    there = unpack_planes(xp, lattice, words)
+    options = {**who_is_linked(cells, geometry), "batch_axes": 1}
+    there = unpack_planes(xp, cells, words)
     if geometry.of_bonds:
         labels, wrapping = label_bonds(there, **options), cluster_wrapping(there, **options)
     else:

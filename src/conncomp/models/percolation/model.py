@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
+from conncomp._core import native
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES, unpack_planes
-from conncomp.kernels.updates import Engine
+from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack_planes
+from conncomp.kernels.updates import Drawn, Engine
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
-from conncomp.models.percolation import cpu, lattices
+from conncomp.models.percolation import lattices
 from conncomp.models.percolation.measurements import (
     RECORD_LENGTH,
     PercolationMeasurements,
@@ -35,11 +36,53 @@ from conncomp.models.protocol import MOST_UPDATES, ModelUpdate
 
 KINDS = ("site", "bond")
 
-# The numbers of what a sweep adds fit 32 bits.
-MOST_ADDED = (1 << 32) - 1
+MOST_ADDED = (1 << 32) - 1  # sites or bonds of a sweep: their numbers fit 32 bits
+SERIES_BYTES, MOST_BATCHES = 1 << 30, 32  # of a sweep's series by default
 
-# The series of a sweep take so many bytes by default, of so many batches at most.
-SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
+MOST_SITES = (1 << 31) - 1
+
+
+class PercolationEngine:
+    """Configurations as words, and sweeps: ``kernels/cpu/models/percolation/percolation.h``."""
+
+    xp: Any = np
+
+    def __init__(self, drawn: Drawn, cells: Lattice, geometry: lattices.Geometry) -> None:
+        self._cells, self._sites = cells, cells.sites * geometry.sites_of_cell
+        self._drawn, self._planes = drawn, geometry.planes
+        before = (0,) * (MOST_AXES - cells.ndim)
+        kinds = [(site, [((*before, *n), to) for n, to in steps]) for site, steps in geometry.kinds]
+        axes, of_cell = (*cells.closed_lengths, cells.ndim), geometry.sites_of_cell
+        self._native = native.PercolationLattice(*axes, geometry.of_bonds, of_cell, kinds)
+
+    def check_measured(self) -> None:
+        """Raise ValueError if the lattice is too large for what is measured of clusters."""
+        if self._sites > MOST_SITES:
+            raise ValueError(
+                f"shape={self._cells.shape} has {self._sites} sites; clusters of at most "
+                f"{MOST_SITES} are measured on a CPU"
+            )
+
+    def draw(self, number: int, probability: int | None) -> NDArray[np.uint64]:
+        """Return configurations as words, (replicas, planes, rows, columns); None is certain."""
+        words = np.empty(*self._cells.words_of(self._drawn.replicas, self._planes))
+        certain = probability is None
+        self._native.draw(*self._drawn, number, probability or 0, certain, words.reshape(-1))
+        return words
+
+    def measure(self, number: int, probability: int | None, record: NDArray[np.int64]) -> None:
+        """Draw configurations, and fill a record, (replicas, fields), of zeros."""
+        self.measure_words(self.draw(number, probability), record)
+
+    def measure_words(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
+        """Fill a record of given configurations."""
+        self._native.measure(self._drawn.replicas, words.reshape(-1), record.reshape(-1))
+
+    def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
+        """Add to series, (batches, numbers, fields), and fill wraps, (runs, ndim + 1)."""
+        sums, begin, end = series.reshape(-1), numbers.start, numbers.stop
+        runs, batches, seed = len(wraps), len(series), self._drawn.seed
+        self._native.sweep(seed, first, runs, batches, begin, end, sums, wraps.reshape(-1))
 
 
 class Percolation(Simulated[PercolationMeasurements]):
@@ -224,7 +267,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         if are_labelled(self._geometry):
             options = who_is_linked(self._cells, self._geometry)
             options |= {"batch_axes": self._batch_axes, "numbering": numbering}
-            options["return_num"] = return_num
+            options |= {"return_num": return_num}
             if self.kind == "bond":
                 return label_bonds(self.bonds(p), **options)
             return label(self.occupied(p), **options)
@@ -316,7 +359,11 @@ class Percolation(Simulated[PercolationMeasurements]):
         return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
-        make = _engine_on(self.device)
+        make: Callable[..., Engine] = PercolationEngine
+        if self.device == "cuda":
+            from conncomp.models.percolation import cuda  # for which CuPy is there
+
+            make = cuda.PercolationEngine
         self._state.made = self._state.new_engine(make, self._cells, self._geometry)
 
     def _step(self, numbers: range) -> None:
@@ -349,11 +396,3 @@ class Percolation(Simulated[PercolationMeasurements]):
         if not 0 <= value <= 1:
             raise ValueError(f"p={shown(p)} must be from 0 to 1")
         return value
-
-
-def _engine_on(device: str) -> Callable[..., Engine]:
-    if device == "cpu":
-        return cpu.PercolationEngine
-    from conncomp.models.percolation import cuda  # for which CuPy is there
-
-    return cuda.PercolationEngine

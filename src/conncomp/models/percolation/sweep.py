@@ -146,8 +146,7 @@ class PercolationSweep:
         >>> round(sweep.at(0.5).clusters.value, 3)
         0.098
         """
-        probabilities = _check_probabilities(p)
-        batches = len(self.series)
+        probabilities, batches = _check_probabilities(p), len(self.series)
         more = np.arange(batches) < self.runs % batches
         runs = np.asarray(self.runs // batches + more, float)[:, np.newaxis]
         rows = np.empty((probabilities.size, batches, SWEEP_FIELDS))
@@ -166,21 +165,17 @@ class PercolationSweep:
         def estimate(of_batches: Floats) -> Estimate:
             value = np.average(of_batches, axis=1, weights=runs[:, 0])
             spread = ((of_batches - value[:, np.newaxis]) ** 2).sum(axis=1)
-            error = np.sqrt(spread / (batches * (batches - 1) or nan))
-            return _shaped(value, error, probabilities)
+            return _shaped(value, np.sqrt(spread / (batches * (batches - 1) or nan)), probabilities)
 
-        clusters, largest_cluster = estimate(number), estimate(largest)
-        mean_size, squared_sizes = estimate(squares - largest_squared), estimate(squares)
-        p = probabilities[()]
-        return SweepEstimates(p, clusters, largest_cluster, mean_size, squared_sizes)
+        means = map(estimate, (number, largest, squares - largest_squared, squares))
+        return SweepEstimates(probabilities[()], *means)
 
     def wrapping(self, p: ArrayLike, event: str = "axis", axis: int | None = None) -> Estimate:
         """Return the probability that the lattice wraps, an `Estimate` of the shape of ``p``.
 
         The error is from the spread of runs, NaN of one. Other arguments are those of `first`.
         """
-        probabilities = _check_probabilities(p)
-        first = self.first(event, axis)
+        probabilities, first = _check_probabilities(p), self.first(event, axis)
         pairs = [self._wrapping(first, float(probability)) for probability in probabilities.flat]
         values, errors = np.array(pairs).reshape(-1, 2).T
         return _shaped(values, errors, probabilities)
@@ -234,8 +229,7 @@ class PercolationSweep:
                 low = middle
             else:
                 high = middle
-        error = self._wrapping(first, high)[1]
-        return Estimate(high, error / self._slope(first, high))
+        return Estimate(high, self._wrapping(first, high)[1] / self._slope(first, high))
 
     def _wrapping(self, first: Integers, p: float) -> tuple[float, float]:
         begin, weights = binomial(self.elements, p)

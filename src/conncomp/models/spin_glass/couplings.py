@@ -1,4 +1,4 @@
-"""Couplings and fields of spin glasses: drawn or given, and as the kernels take them."""
+"""Couplings and fields of spin glasses, drawn or given, for the kernels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_couplings(lattice: Lattice, drawn: Distribution, seed: int, samples: ra
 
 
 def check_array(name: str, given: Any, shape: tuple[int, ...], samples: int) -> Floats:
-    """Return numbers of each sample, (samples, *shape), given for all or one each."""
+    """Return numbers, (samples, *shape), given for all samples or one each."""
     array = as_reals(name, given, "biuf")
     shapes = shape, (samples, *shape)
     if array.shape not in shapes:
@@ -45,8 +45,8 @@ class Bonds(NamedTuple):
     """Couplings and fields as they act: whole numbers of a unit of each sample.
 
     `couplings`, (samples, axes, sites), are 0 without a bond, or with one from a site to itself,
-    whose energy is in `constant`. The unit of a sample is `magnitude` if all bonds have that and
-    there is no field, so that kernels count bonds, and else 2**-exponent.
+    whose energy is in `constant`. A sample's unit is `magnitude` if all bonds have that without a
+    field, so that kernels count bonds, else 2**-exponent.
     """
 
     couplings: NDArray[np.int32]
@@ -70,8 +70,7 @@ class Bonds(NamedTuple):
 
 def as_bonds(lattice: Lattice, couplings: Floats, fields: Floats | None) -> Bonds:
     """Return couplings, (samples, axes, sites), and fields, (samples, sites), as they act."""
-    samples = len(couplings)
-    acting = couplings.copy()
+    samples, acting = len(couplings), couplings.copy()
     grid = acting.reshape(samples, lattice.ndim, *lattice.shape)
     constant = np.zeros(samples)
     for axis, (length, closed) in enumerate(zip(lattice.shape, lattice.periodic, strict=True)):
@@ -114,7 +113,7 @@ def _rounded(numbers: Floats, exponents: Integers) -> NDArray[np.int32]:
 
 
 class Acting(NamedTuple):
-    """Couplings as numbers, and fields or None; or as bits: which are below 0, and which not 0."""
+    """Couplings and fields as numbers; or couplings as bits, below 0 and not 0."""
 
     replicas: GlassReplicas
     bonds: Bonds

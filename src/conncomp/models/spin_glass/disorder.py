@@ -1,4 +1,4 @@
-"""Means over disorder, of the overlaps of many samples, with errors by jackknife over samples."""
+"""Means of overlaps over disorder, with errors by jackknife over samples."""
 
 from __future__ import annotations
 
@@ -116,8 +116,7 @@ def summarise_overlaps(measured: Sequence[Overlaps], shape: Sequence[int]) -> li
 
     longest, sites = max(lengths), prod(lengths)
     along = [axis for axis, length in enumerate(lengths) if length == longest]
-    squares = series([each.overlap**2 for each in measured])
-    fourths = series([each.overlap**4 for each in measured])
+    squares, fourths = (series([each.overlap**k for each in measured]) for k in (2, 4))
     links = series([each.link_overlap for each in measured])
     factors = series([each.structure[:, along].mean(axis=1) for each in measured])
 
@@ -276,8 +275,7 @@ def overlap_distribution(
     1.0
     """
     moments = as_overlaps(measured)
-    count = check_range("bins", bins, 1, 1 << 20)
-    value = check_not_negative("beta", beta)
+    count, value = check_range("bins", bins, 1, 1 << 20), check_not_negative("beta", beta)
     near = [(each, np.isclose(each.beta, value, rtol=1e-9, atol=0)) for each in moments]
     of_all = np.concatenate([each.sample[chosen] for each, chosen in near])
     q = np.concatenate([each.overlap[chosen] for each, chosen in near])

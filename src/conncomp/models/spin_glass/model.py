@@ -10,23 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
 from conncomp._array_storage import placed
+from conncomp._core import native
 from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack, unpack
-from conncomp.kernels.updates import Engine
+from conncomp.kernels.updates import Drawn, Engine
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
     as_reals,
     check_shape,
     check_start,
+    flat,
     room_for,
 )
 from conncomp.models.base import Step
 from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
-from conncomp.models.spin_glass import cpu
 from conncomp.models.spin_glass.couplings import (
     Acting,
     Bonds,
@@ -41,6 +42,30 @@ from conncomp.models.spin_glass.rounds import FIELDS, GlassMeasurements, GlassRo
 from conncomp.models.thermal import Thermal
 
 MOST_SITES = (1 << 31) - 1
+
+
+class GlassEngine:
+    """Sweeps by a rule of `RULES`, by ``kernels/cpu/models/spin_glass.h``."""
+
+    xp: Any = np
+
+    def __init__(self, drawn: Drawn, rule: str, acting: Acting) -> None:
+        replicas = acting.replicas.struct(rule).tobytes()
+        engine = native.SpinGlassEngine(replicas, acting.replicas.lattice.ndim)
+        kind = "numbers" if acting.numbers else "bits"
+        names = "start", f"sweep_{kind}", f"count_{kind}", "compare_pairs", "flip_pairs"
+        # The latter write where pairs differ, and flip the spins of replicas that have a pair.
+        calls = [flat(getattr(engine, name)) for name in names]
+        self.start, self._sweep, self._count, self.compare_pairs, self.flip_pairs = calls
+        self._arrays, self._tables = acting.arrays, acting.tables
+
+    def sweep(self, words: NDArray[np.uint64], number: int, temperatures: NDArray[Any]) -> None:
+        """Make a sweep of the spins in `words`."""
+        self._sweep(words, number, *self._arrays, temperatures, *self._tables)
+
+    def count(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
+        """Add to each replica's record."""
+        self._count(words, *self._arrays, record)
 
 
 class SpinGlass(Thermal[GlassMeasurements]):
@@ -300,8 +325,12 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        engine = _engine_on(self.device)
-        self._state.made = self._state.new_engine(engine, self.update, self._acting)
+        make: Callable[..., Engine] = GlassEngine
+        if self.device == "cuda":
+            from conncomp.kernels.cuda.models import spin_glass  # for which CuPy is there
+
+            make = spin_glass.GlassEngine
+        self._state.made = self._state.new_engine(make, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)
@@ -339,8 +368,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if ladders is not None:
             order = ladders.reshape(-1)
             return GlassMeasurements(records, self.lattice, unit[order], offset[order])
-        each = map(self._of_replicas, (unit, offset))
-        return GlassMeasurements(records, self.lattice, *each)
+        return GlassMeasurements(records, self.lattice, *map(self._of_replicas, (unit, offset)))
 
     def _energy_unit(self) -> Floats:
         """Return what a replica's record is multiplied by in the energy."""
@@ -450,11 +478,3 @@ def _spread(betas: Floats, replicas: Any, samples: int, copies: int) -> Floats:
             f"replicas={count}, or as many as make them with samples={samples}, copies={copies}"
         )
     return np.tile(np.repeat(betas, copies), samples)
-
-
-def _engine_on(device: str) -> Callable[..., Engine]:
-    if device == "cpu":
-        return cpu.GlassEngine
-    from conncomp.kernels.cuda.models.spin_glass import GlassEngine  # for which CuPy is there
-
-    return GlassEngine

@@ -27,8 +27,8 @@ SITES_TOGETHER = 1 << 26
 def pairs_of(betas: Floats, given: Floats, samples: int) -> NDArray[np.int32]:
     """Return pairs of replicas with one sample and temperature, (pairs, 2).
 
-    In the order of samples, then of temperatures as in `given`; of replicas with the same both, the
-    first goes with the second, the third with the fourth.
+    In the order of samples, then of temperatures as in `given`; of equal replicas, the first goes
+    with the second, the third with the fourth.
     """
     grid = betas.reshape(samples, -1)
     order = np.argsort(grid, axis=1, kind="stable")
@@ -122,8 +122,7 @@ def measure_overlaps(
     overlaps, links, structures = [], [], []
     for some, differ in differences(engine, lattice, words, pairs):
         signs = (1 - 2 * differ.view("i1")).reshape(-1, *shape)
-        samples = some[:, 0] // per_sample
-        there = bonds.couplings != 0
+        samples, there = some[:, 0] // per_sample, bonds.couplings != 0
         sums, planes = xp.zeros(len(some), np.int64), []
         for axis in axes:
             of_axis = xp.asarray(there[:, axis]).reshape(-1, *shape)[xp.asarray(samples)]
@@ -147,8 +146,8 @@ def move_clusters(
     """Flip, in both replicas of each pair, the cluster of a chosen site where they differ.
 
     The energy of both together stays, and where they differ, so the move back is as probable: J.
-    Houdayer, Eur. Phys. J. B 22, 479 (2001). By the numbers of the update and of the pair's first
-    replica a k below how many sites differ is drawn: the site is the k-th of these.
+    Houdayer, Eur. Phys. J. B 22, 479 (2001). The site is the k-th of those that differ, k drawn by
+    the numbers of the update and of the pair's first replica.
     """
     xp, lattice, (seed, first_replica, _) = engine.xp, replicas.lattice, replicas.drawn
     how: Any = {"periodic": lattice.periodic, "batch_axes": 1, "numbering": "roots"}
@@ -156,18 +155,16 @@ def move_clusters(
         roots: Any = label(differ.reshape(-1, *lattice.shape), connectivity=1, **how)
         roots = roots.reshape(len(some), -1)
         ranks = xp.cumsum(differ, axis=1, dtype=np.int32)
-        counts = on_host(ranks[:, -1])
         index = (first_replica + some[:, 0]).astype(np.uint64) << np.uint64(REPLICA_SHIFT)
         counter = index & np.uint64(MASK), index >> np.uint64(32), number, HOUDAYER
         low, high, _, _ = philox(seed, counter)
         bits = np.asarray(low, np.uint64) | np.asarray(high, np.uint64) << np.uint64(32)
-        chosen = [int(b) * int(c) >> 64 for b, c in zip(bits, counts, strict=True)]
+        chosen = [int(b) * int(c) >> 64 for b, c in zip(bits, on_host(ranks[:, -1]), strict=True)]
         sites = (ranks <= xp.asarray(chosen, dtype=np.int32)[:, None]).sum(axis=1)
         # Replicas that are equal have no such site, and no cluster.
         sites = xp.minimum(sites, lattice.sites - 1)
         root = xp.take_along_axis(roots, sites[:, None], axis=1)
-        flips = ((roots == root) & (differ != 0)).view("u1")
         pair_of = np.full(len(words) * GROUP, -1, np.int32)
         for column in (0, 1):
             pair_of[some[:, column]] = np.arange(len(some))
-        engine.flip_pairs(words, pair_of, flips)
+        engine.flip_pairs(words, pair_of, ((roots == root) & (differ != 0)).view("u1"))

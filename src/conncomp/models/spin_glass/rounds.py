@@ -1,8 +1,8 @@
 """Measurements of a spin glass, and rounds: sweeps with exchanges of temperatures, and overlaps.
 
 A round's record has a row for each place (sample, temperature, copy), in the order that the model
-was given: what was counted of the replica that is there now; and, pair by pair in the first rows,
-how two replicas overlap. So series are by temperature however replicas exchange.
+was given, of the replica that is there now; the first rows have the overlaps of pairs, too. So
+series are by temperature however replicas exchange.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class GlassSeries(GlassMeasurements):
     @property
     def structure(self) -> Floats:
         """Structure factors at the smallest wave vectors, (rounds, pairs, ndim)."""
-        axes = range(self.lattice.ndim)
-        return np.stack([self._of_pairs(STRUCTURE + axis) for axis in axes], axis=-1)
+        fields = range(STRUCTURE, STRUCTURE + self.lattice.ndim)
+        return np.stack(list(map(self._of_pairs, fields)), axis=-1)
 
     def overlaps(self) -> list[Overlaps]:
         """Return the overlaps of each round, as `SpinGlass.overlaps`."""
@@ -122,7 +122,7 @@ class GlassSeries(GlassMeasurements):
 
 
 class GlassRound(Update):
-    """An update that measures replicas in the order of temperatures, and lets these exchange."""
+    """An update that measures in the order of temperatures, and exchanges these."""
 
     def __init__(self, model: Any, options: dict[str, Any]) -> None:
         super().__init__(model, options)
@@ -135,7 +135,7 @@ class GlassRound(Update):
         return np.zeros((n, self.model.replicas, fields), np.int64)
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         model, state = self.model, self.model._state
         if record is not None:
             self.measure(record)
@@ -150,15 +150,14 @@ class GlassRound(Update):
             raise
 
     def read(self, records: Integers) -> GlassSeries:
-        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        """Return what was measured, of records (rows, replicas, fields)."""
         model, places = self.model, self._places()
-        pair_beta, pair_sample = np.zeros(0), np.zeros(0, np.int64)
+        pairs = np.zeros(0), np.zeros(0, np.int64)
         if self._overlaps:
             present = model.overlaps()
-            pair_beta, pair_sample = present.beta, present.sample
+            pairs = present.beta, present.sample
         of_places = model._energy_unit()[places], model._energy_offset()[places]
-        beta = model._state.betas[places]
-        return GlassSeries(records, model.lattice, *of_places, beta, pair_beta, pair_sample)
+        return GlassSeries(records, model.lattice, *of_places, model._state.betas[places], *pairs)
 
     def _places(self) -> Integers:
         """Return the replica of each place."""

@@ -13,6 +13,7 @@ from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import RULES
+from conncomp.kernels.structure import LIMBS, STATES, Waves, components_of
 from conncomp.kernels.updates import Drawn, Flips
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import flat
@@ -91,7 +92,7 @@ class CellEngine(CoreSpins):
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         record = None if flips.record is None else flips.record.reshape(-1)
         held, flat_new, one = words.reshape(-1), new.reshape(-1), flips.chosen is not None
         self._update(held, flat_new, number, strengths, one, record, flips.clusters)
@@ -108,7 +109,7 @@ class VectorEngine(CoreSpins):
         super().__init__(engine, lattice.words_of(drawn.replicas, lattice.ndim))
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after clusters are reflected, all or one."""
+        """Fill `new` with the spins after an update."""
         held, flat_new, one = spins.reshape(-1), new.reshape(-1), flips.chosen is not None
         if not flips.clusters:
             self._update(held, flat_new, number, strengths, one, None, None)
@@ -137,7 +138,7 @@ class EdgeEngine(CoreSpins):
         self._offer, self._classes = flat(engine.offer), classes
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         record = None if flips.record is None else flips.record.reshape(-1)
         held, flat_new, flat_strengths = spins.reshape(-1), new.reshape(-1), strengths.reshape(-1)
         table, one = self._logarithm, flips.chosen is not None
@@ -153,3 +154,39 @@ class EdgeEngine(CoreSpins):
     def bonds(self, spins: Any, number: int, *strengths: Any) -> Any:
         """Return which bonds the update of this number makes active."""
         return super().bonds(spins, number, *strengths, self._logarithm)
+
+
+class StructureSums:
+    """Sums of the spins of replicas, in words of `rows` or vectors in one row, at wave vectors."""
+
+    def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
+        self._replicas, self._waves = drawn.replicas, len(waves.axes)
+        self._components = components_of(kind, rows.states)
+        phases, name = waves.table, kind.name if kind.components else STATES
+        struct = waves.struct(phases.ctypes.data).tobytes()
+        self._sums = native.StructureSums(name, rows.struct.tobytes(), struct, phases, *drawn)
+
+    def count(self, spins: NDArray[Any], record: NDArray[np.int64], field: int) -> None:
+        """Add sums over all sites to a record, (replicas, fields), from a field on."""
+        sums = np.zeros((self._replicas, 2 * self._components * self._waves), np.int64)
+        self._sums.count(spins.reshape(-1), sums.reshape(-1))
+        record[:, field : field + sums.shape[1]] += sums
+
+    def square(self, spins: Any, number: int, labels: Any, record: Any, field: int) -> None:
+        """Add the squares of clusters' sums, as limbs for each wave, to a record."""
+        limbs = np.zeros((self._replicas, LIMBS * self._waves), np.int64)
+        self._sums.square(spins.reshape(-1), number, labels.reshape(-1), limbs.reshape(-1))
+        record[:, field : field + limbs.shape[1]] += limbs
+
+
+class EdgeLabels:
+    """Labels of clusters of active bonds from u to v: ``kernels/cpu/models/structure.h``."""
+
+    def __init__(self, drawn: Drawn, sites: int, u: NDArray[Any], v: NDArray[Any]) -> None:
+        self._shape, self._ends = (drawn.replicas, sites), (u, v)
+
+    def label(self, active: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """Return the smallest site of each cluster, given active bonds, (replicas, bonds)."""
+        labels = np.empty(self._shape, np.int32)
+        native.label_edges(self._shape[0], *self._ends, active.reshape(-1), labels.reshape(-1))
+        return labels

@@ -1,4 +1,4 @@
-"""Engines of spins on a GPU: where clusters are found as `conncomp.label` finds components."""
+"""Engines of spins on a GPU, which find clusters as `conncomp.label` finds components."""
 
 from __future__ import annotations
 

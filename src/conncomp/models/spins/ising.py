@@ -16,9 +16,9 @@ from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
 from conncomp.models.protocol import Floats
 from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
+from conncomp.models.spins.model import WordModel
 from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import LOCAL
-from conncomp.models.spins.words import WordModel
 
 
 class Ising(WordModel):
@@ -218,14 +218,11 @@ class Ising(WordModel):
         return (given < 0).astype("u1")
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
-        if clusters and update not in LOCAL and not self._is_ferromagnet():
+        edges = self._layout.edges
+        bonds = self._place.cells if edges is None else edges
+        if clusters and update not in LOCAL and bonds.is_mixed:
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
                 "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"
             )
         super()._check_measures(update, clusters, wrapping)
-
-    def _is_ferromagnet(self) -> bool:
-        """Return whether equal spins satisfy each bond."""
-        edges = self._layout.edges
-        return not (self._place.cells if edges is None else edges).is_mixed

@@ -60,16 +60,12 @@ class Measurements(ObservedSeries):
         ['satisfied_bonds', 'state_counts', 'energy', 'magnetisation', 'squared_magnetisation']
         """
         uniform = not isinstance(self.lattice, EdgeBonds) or self.lattice.is_uniform
-        names = ["satisfied_bonds"] if uniform else []
-        names += ["state_counts", "energy", "magnetisation", "squared_magnetisation"]
-        if self.bonds_measured:
-            names.append("active_bonds")
+        names = ["satisfied_bonds"] * uniform + ["state_counts", "energy", "magnetisation"]
+        names += ["squared_magnetisation"] + ["active_bonds"] * self.bonds_measured
         if self.clusters_measured:
             names += ["clusters", "largest_cluster"]
             names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        if self.wrapping_measured:
-            names += ["wraps", "rank"]
-        return self._by_name(names)
+        return self._by_name(names + ["wraps", "rank"] * self.wrapping_measured)
 
     @property
     def satisfied_bonds(self) -> Integers:
@@ -121,8 +117,7 @@ class Measurements(ObservedSeries):
     @property
     def squared_magnetisation(self) -> Floats:
         """m^2 = (q sum of rho^2 - 1)/(q - 1) over the shares rho of all states."""
-        shares = self.state_counts / self.lattice.sites
-        q = self.lattice.states
+        q, shares = self.lattice.states, self.state_counts / self.lattice.sites
         return np.asarray((q * (shares**2).sum(axis=-1) - 1) / (q - 1), np.float64)
 
     @property

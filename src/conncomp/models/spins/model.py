@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, check_choice, shown
-from conncomp._array_storage import on_host
+from conncomp._array_storage import on_host, placed
 from conncomp.graph import Graph
 from conncomp.grid import label_bonds
+from conncomp.kernels.edges import WHOLE
+from conncomp.kernels.lattice import check_words, pack
 from conncomp.kernels.updates import ChosenSites
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as
@@ -25,9 +27,11 @@ from conncomp.models.observables.observing import observing
 from conncomp.models.observables.series import check_wrapping
 from conncomp.models.places import HYPERCUBIC, OnLattice, digest_of
 from conncomp.models.protocol import Floats, Integers, Measured, ModelUpdate, make_updates
+from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.state import Layout, SpinState
 from conncomp.models.spins.updates import (
     LOCAL,
+    NOTHING,
     ON_EDGES,
     ClusterUpdate,
     LocalUpdate,
@@ -93,7 +97,7 @@ class SpinModel(Thermal[Measured]):
         """Return where the spins lie, given the field of each site."""
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica: one of both is given, or neither."""
+        """Return an inverse temperature for each replica, of one of both or of neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             given, name = self._critical_beta(), "beta"
@@ -126,9 +130,8 @@ class SpinModel(Thermal[Measured]):
 
     def _prepare(self) -> None:
         gain = self._gain * abs(self._strongest)
-        self._state = SpinState(
-            self.device, self._random, self._name, self._place, self._layout, gain
-        )
+        where = self._name, self._place, self._layout
+        self._state = SpinState(self.device, self._random, *where, gain)
         # Of words, bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._state.next = self._no_spins()
 
@@ -152,7 +155,7 @@ class SpinModel(Thermal[Measured]):
 
     @abstractmethod
     def _given_spins(self, start: ArrayLike) -> Any:
-        """Return the spins that a user gave, of the shape of one replica's spins or of all."""
+        """Return the spins that a user gave, of one replica or of all."""
 
     @abstractmethod
     def _held(self, given: Any) -> Any:
@@ -242,8 +245,7 @@ class SpinModel(Thermal[Measured]):
         >>> float(model.metropolis(300).energy[-1])  # one bond of each triangle is not satisfied
         -36.0
         """
-        update = self._updater("metropolis", observe=observe)
-        return self._repeat(update, "sweeps", sweeps, measure)
+        return self._repeat(self._updater("metropolis", observe=observe), "sweeps", sweeps, measure)
 
     def updater(
         self,
@@ -330,7 +332,7 @@ class SpinModel(Thermal[Measured]):
         return observing(made, observe, clusters=sizes, wrapping=winds and not own)
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
-        """Raise ValueError if the model has no such update, or it does not measure clusters."""
+        """Raise ValueError unless these updates measure clusters."""
         if update in LOCAL:
             name = "clusters" if clusters else "wrapping"
             raise ValueError(f'{name}=True is not for update="{update}", which has none')
@@ -339,15 +341,11 @@ class SpinModel(Thermal[Measured]):
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
 
     def _repeat(self, update: Update, name: str, count: int, measure: bool) -> Measured | None:
-        """Make so many updates, as `name` says, and return what they measured if that is wanted."""
+        """Make updates, by an argument of this name, and return what they measured, if wanted."""
         measured, numbers = as_bool("measure", measure), self._next_updates(name, count)
-        if not measured:
-            make_updates(update, numbers)
-            return None
-        records = update.new_records(len(numbers))
+        records = update.new_records(len(numbers)) if measured else None
         make_updates(update, numbers, records)
-        series: Measured = update.read(on_host(records))
-        return series
+        return update.read(on_host(records)) if measured else None
 
     def _measure(self, record: Any) -> None:
         self._engine.count(self._state.now, record)
@@ -383,3 +381,75 @@ class SpinModel(Thermal[Measured]):
         numbers = {"coupling": self.coupling, "field": self._field}
         known = {name: n for name, n in numbers.items() if isinstance(n, (int, float))}
         return {**self._place.described(), **known, "bonds": digest_of(self._layout.edges)}
+
+
+class WordModel(SpinModel[Measurements]):
+    """A model whose spins are states in words of bits."""
+
+    _series_class: ClassVar[type[Measurements]]
+    _described_spins: ClassVar[str]  # as errors call the spins of a replica, by where sites lie
+
+    def wolff(
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+        observe: str | Sequence[str] = (),
+    ) -> Measurements | None:
+        """Flip the cluster of one chosen site; the new state is any but the old one.
+
+        Two states at beta = 0 have clusters of single sites, so that the number of sites in a state
+        is even and odd in turn: means over a series are right, those of every second update not.
+
+        Parameters
+        ----------
+        updates : int, optional
+            How many clusters. Each takes as long as a sweep of `swendsen_wang` but on hypercubic
+            lattices with one coupling and no field.
+        measure, clusters, wrapping, observe, returns
+            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
+        """
+        update = self._updater("wolff", clusters, wrapping, observe)
+        return self._repeat(update, "updates", updates, measure)
+
+    def heat_bath(
+        self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
+    ) -> Measurements | None:
+        """Give each site in turn a state with the probability that it has, given its neighbours.
+
+        Sites change as of `metropolis`. Each probability is right to 2**-25.
+
+        Parameters
+        ----------
+        sweeps, measure, observe, returns
+            As of `metropolis`.
+        """
+        return self._repeat(self._updater("heat-bath", observe=observe), "sweeps", sweeps, measure)
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas("the state's beta", betas)
+        check_words(self._layout.words, self._state.next.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
+
+    def _read(
+        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
+    ) -> Measurements:
+        return self._series_class(records, self.lattice, self._strongest, *measured)
+
+    def _energy_unit(self) -> float:
+        return -self._state.gain / (1 if self._layout.edges is None else WHOLE)
+
+    def _no_spins(self) -> Any:
+        words = self._layout.words
+        what = self._described_spins.format(self._place, words.states)
+        return self._zeros(what, *words.words_of(self.replicas, words.planes))
+
+    def _held(self, given: Any) -> Any:
+        xp, lattice = self._engine.xp, self._layout.words
+        batch = given.shape[: given.ndim - len(self._place.shape)]
+        spins = xp.asarray(given).reshape(*batch, *lattice.shape)
+        spins = xp.broadcast_to(spins, (self.replicas, *lattice.shape))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))

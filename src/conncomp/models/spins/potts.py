@@ -20,9 +20,9 @@ from conncomp.models.lattices import CUBIC_BETA, UnitCell
 from conncomp.models.places import HYPERCUBIC, in_words
 from conncomp.models.protocol import Floats, ModelUpdate
 from conncomp.models.spins.measurements import COUNTS, Measurements
+from conncomp.models.spins.model import WordModel
 from conncomp.models.spins.state import Layout, engines_on
 from conncomp.models.spins.updates import ON_EDGES, UPDATES
-from conncomp.models.spins.words import WordModel
 
 MOST_STATES = 255
 CRITICAL = "triangular", "honeycomb"  # besides hypercubic ones, of critical points that are known
@@ -179,8 +179,7 @@ class Potts(WordModel):
         >>> round(Potts.critical_beta(2), 6)
         0.881374
         """
-        states = check_range("q", q, 2, MOST_STATES)
-        axes = as_integer("ndim", ndim)
+        states, axes = check_range("q", q, 2, MOST_STATES), as_integer("ndim", ndim)
         if lattice is not None:
             check_choice("lattice", lattice, CRITICAL)
             cubic = (3, 0, -states) if lattice == "triangular" else (0, -3 * states, -(states**2))

@@ -22,10 +22,9 @@ from conncomp.models._probabilities import (
     temperature_factors,
 )
 from conncomp.models.base import State
-from conncomp.models.observables.cpu import EdgeLabels, StructureSums
 from conncomp.models.places import Place, classes_of
 from conncomp.models.protocol import Floats
-from conncomp.models.spins.cpu import CellEngine, EdgeEngine, VectorEngine, WordEngine
+from conncomp.models.spins import cpu
 
 
 class Engines(NamedTuple):
@@ -40,9 +39,10 @@ class Engines(NamedTuple):
 
 
 def engines_on(device: str) -> Engines:
-    """Return the classes for a device; what needs CuPy is imported when it is wanted."""
+    """Return the classes for a device; only a GPU's need CuPy."""
     if device == "cpu":
-        return Engines(WordEngine, CellEngine, VectorEngine, EdgeEngine, EdgeLabels, StructureSums)
+        spins = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
+        return Engines(*spins, cpu.EdgeLabels, cpu.StructureSums)
     from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
     from conncomp.models.spins import cuda
 
@@ -52,17 +52,11 @@ def engines_on(device: str) -> Engines:
 
 
 class Layout(NamedTuple):
-    """The memory layout of the spins of a model, and their engine.
+    """The memory layout of the spins of a `kind`, and their engine; a record has so many `fields`.
 
-    Attributes
-    ----------
-    lattice : the sites and bonds, as measurements read them
-    words : the rows of spins held as words of bits; of vectors, of the bonds that an engine draws
-    kind : of the spins
-    fields : how many a record has
-    strongest : the coupling of all bonds; on `edges` a bound of couplings and fields
-    edges : the bonds, where the engine draws them one by one
-    engine : without `edges`, makes the engine
+    Measurements read `lattice`. `words` are the rows of spins in words of bits; of vectors, of the
+    bonds that an engine draws. `strongest` is the coupling of all bonds; on `edges`, bonds that are
+    drawn one by one, a bound of couplings and fields. Without `edges`, `engine` makes the engine.
     """
 
     lattice: Lattice | CellLattice | EdgeBonds
@@ -103,7 +97,7 @@ class SpinState(State):
             self.made = self._edge_engine(layout.edges)
 
     def strengths(self) -> Any:
-        """Return by what the engine draws bonds in each replica, made once for the same betas."""
+        """Return what the engine draws bonds by in each replica, made once for the same betas."""
         betas, layout = self.betas, self.layout
         known, strengths = self._strengths
         if known is not betas:
@@ -118,7 +112,7 @@ class SpinState(State):
         return strengths
 
     def local_engine(self, rule: str) -> tuple[Any, Any]:
-        """Return the engine that offers each site another spin by a rule, and its strengths."""
+        """Return the engine of local updates by a rule, and its strengths."""
         known, made = self._local.get(rule, (None, None))
         if made is None or known is not self.betas:
             made = self._new_local_engine(rule)
@@ -128,8 +122,7 @@ class SpinState(State):
     def _new_local_engine(self, rule: str) -> tuple[Any, Any]:
         engine, edges = self.engine, self.layout.edges
         if edges is None and rule in engine.rules:  # by words, 64 sites at once
-            chances = acceptances(self.betas, self.gain, self.layout.words)
-            return engine, placed(engine.xp, chances)
+            return engine, placed(engine.xp, acceptances(self.betas, self.gain, self.layout.words))
         strengths = placed(engine.xp, self._strengths_on_edges())
         if edges is not None:
             return engine, strengths

@@ -1,4 +1,4 @@
-"""The kinds of updates of spins: which of them change, and the calls of an engine."""
+"""The kinds of updates of spins, and their calls of an engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
 class OfClusters(NamedTuple):
-    """Which properties of clusters are measured: sizes, the number of bonds, how they wrap."""
+    """What is measured of clusters: sizes, the number of bonds, how they wrap."""
 
     clusters: bool = False
     bonds: bool = False
@@ -44,7 +44,7 @@ class ClusterUpdate(SpinUpdate):
     chosen: ChosenSites | None
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         state, engine = self.state, self.state.engine
         if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
@@ -79,7 +79,7 @@ class LocalUpdate(SpinUpdate):
     """Each site in turn is offered another spin, by a rule of `LOCAL`."""
 
     def __call__(self, number: int, record: Any = None) -> None:
-        """Make the update of this number, and measure into a record unless that is None."""
+        """Make an update, and measure into a record unless that is None."""
         state, engine = self.state, self.state.engine
         if record is not None:
             engine.count(state.now, record)

@@ -190,7 +190,7 @@ def fitting_bin_length(times: list[Estimate]) -> int:
 
 
 def _jackknife(function: Callable[..., Any], chains: Floats, count: int, length: int) -> Estimate:
-    """Do as `jackknife`, of (series, rows, replicas), in so many bins a replica of such length."""
+    """Do as `jackknife`, of (series, rows, replicas), in so many bins of a length a replica."""
     number, rows, replicas = chains.shape
     value = float(function(*chains.mean(axis=(1, 2))))
     kept = chains[:, rows - count * length :].reshape(number, count, length, replicas)
@@ -236,7 +236,7 @@ def doubts_of(series: Mapping[str, Floats], times: Mapping[str, Estimate]) -> tu
 
 
 def _drift(chains: Floats, time: Estimate | None) -> str:
-    """Return which mean is apart from that of the second half, in words; nothing if none is."""
+    """Return in words which mean is apart from that of the second half, "" if none is."""
     rows, number = chains.shape
     many = number >= MANY_CHAINS
     if rows < LEAST_ROWS or not np.isfinite(chains).all():

@@ -27,8 +27,7 @@ from conncomp.models.protocol import Floats
 # Of Gaussian energies, means between two runs are off by 2.1 errors, root mean square, where one
 # measurement is shared, and by 1.2 where four are.
 LEAST_SHARED = 4
-# Logarithms of weights that are larger are off by more than 1e-4.
-LARGEST_EXPONENT = 1e12
+LARGEST_EXPONENT = 1e12  # logarithms of larger weights are off by more than 1e-4
 
 
 class Reweighted(NamedTuple):

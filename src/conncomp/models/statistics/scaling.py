@@ -1,9 +1,9 @@
 """Finite-size scaling: where curves of several sizes cross, and the exponents that make them one.
 
-What: a ratio without dimension, such as Binder's, takes the same value at a critical point whatever
-the size; and any observable is L**b f((x - x_c) L**(1/nu)). How: curves are polynomials, fitted by
-least squares; the error of a crossing is the spread of those of curves that are drawn again with
-the errors of their points, that of a collapse follows from how chi squared grows.
+What: a ratio without dimension, such as Binder's, has one value at a critical point for all sizes,
+and any observable is L**b f((x - x_c) L**(1/nu)). How: curves are polynomials, fitted by least
+squares; the error of a crossing is the spread over curves redrawn with the errors of their points,
+that of a collapse follows from how chi squared grows.
 """
 
 from __future__ import annotations
@@ -121,10 +121,8 @@ def crossing(curves: Any, *, degree: int = 2, seed: int = 0) -> list[Crossing]:
     rng = np.random.default_rng(check_range("seed", seed, 0, (1 << 64) - 1))
     found = []
     for (small, first), (large, second) in pairwise(checked.items()):
-        common = (
-            _where_lies(first, second, (small, large), order),
-            _where_lies(second, first, (large, small), order),
-        )
+        ways = (first, second, (small, large)), (second, first, (large, small))
+        common = [_where_lies(*way, order) for way in ways]
         low, high = max(first[0, 0], second[0, 0]), min(first[-1, 0], second[-1, 0])
         one, other = (_fits(points, low, high, order, rng) for points in common)
         roots = _roots(one, other, low, high)
@@ -175,8 +173,7 @@ def collapse(
     """
     from scipy.optimize import least_squares
 
-    order = check_range("degree", degree, 1, MOST_DEGREE)
-    checked = as_curves(curves, 1)
+    order, checked = check_range("degree", degree, 1, MOST_DEGREE), as_curves(curves, 1)
     first = [check_finite("critical", critical), 1 / check_positive("nu", nu)]
     if exponent is not None:
         first.append(check_finite("exponent", exponent))
@@ -208,14 +205,12 @@ def collapse(
     return Collapse(estimates[0], nus, power, float(2 * fit.cost), freedom)
 
 
-def _scaled(
-    size: float, points: Floats, critical: float, inverse_nu: float, exponent: float
-) -> Floats:
+def _scaled(size: float, points: Floats, x_c: float, inverse_nu: float, exponent: float) -> Floats:
     """Return points in scaled variables, not finite where float64 has no room for them."""
     length = np.float64(size)  # of a float, a power that is too large is an error
     with np.errstate(over="ignore", invalid="ignore"):
         unit = length**-exponent
-        x = (points[:, 0] - critical) * length**inverse_nu
+        x = (points[:, 0] - x_c) * length**inverse_nu
         return np.stack([x, points[:, 1] * unit, points[:, 2] * unit], axis=1)
 
 

@@ -107,9 +107,9 @@ class SummaryColumns(NamedTuple):
     """The series of all replicas at one inverse temperature, for a `Summary`.
 
     Arrays are (rows, replicas): `energy` a site; `magnitude` and `squares` of the magnetisation;
-    `moments`, m^2 and m^4 of the Binder ratio, and `improved`, m^2 otherwise. `components` are
-    those of a vector. `others` are further columns: a function of means, and what these are of;
-    "wrapping" is along which axes, and in which rank.
+    `moments`, m^2 and m^4 of the Binder ratio, and `improved`, m^2 otherwise. `components` are a
+    vector's. `others` are functions of means, with the series of these; "wrapping" has axes and
+    rank.
     """
 
     energy: Floats

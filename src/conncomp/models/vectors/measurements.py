@@ -98,8 +98,7 @@ class VectorMeasurements(ObservedSeries):
             return self._observed("helicity_modulus")
         axes = range(MOST_AXES - self.lattice.ndim, MOST_AXES)
         along = self.coupling * self._sums([of.ALONG + axis for axis in axes])
-        rotations = range(self.kind.rotations)
-        fields = [[of.CURRENTS + 3 * axis + k for k in rotations] for axis in axes]
+        fields = [[of.CURRENTS + 3 * axis + k for k in range(self.kind.rotations)] for axis in axes]
         # Of angles the one rotation's current is the first of three.
         squares = (self.coupling * self._sums(fields)) ** 2
         beta = np.asarray(self.beta)[..., None]

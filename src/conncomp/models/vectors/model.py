@@ -1,4 +1,4 @@
-"""The base of models of vectors: their parameters, their spins, and what one asks of them."""
+"""Models of spins that are unit vectors: XY, Heisenberg, clock and O(n) ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import as_integer, check_range
 from conncomp._array_storage import placed
-from conncomp.kernels.edges import SpinKind
-from conncomp.kernels.vector_spins import FIELDS, MEASURE_BITS, Kind, as_spins, as_vectors
+from conncomp.graph import Graph
+from conncomp.kernels.edges import ANGLES, DIRECTIONS, EIGHT, FOUR, HOURS, SpinKind
+from conncomp.kernels.vector_spins import (
+    ANGLE,
+    DIRECTION,
+    FIELDS,
+    MEASURE_BITS,
+    Kind,
+    as_angles,
+    as_spins,
+    as_vectors,
+)
 from conncomp.models import places
-from conncomp.models._arguments import check_start
+from conncomp.models._arguments import check_start, check_states
 from conncomp.models._probabilities import MOST_STRENGTH
 from conncomp.models.protocol import Integers
 from conncomp.models.spins.measurements import COUNTS
@@ -25,11 +36,8 @@ from conncomp.models.vectors.measurements import VectorMeasurements
 
 LENGTH_TOLERANCE = 1e-4  # of the square of a vector's length, in a state that is restored
 
-# Critical temperatures for a coupling of 1, by model, hours or components, and lattice. XY on the
-# square lattice, of Kosterlitz and Thouless: M. Hasenbusch, J. Phys. A 38, 5869 (2005). On the
-# cubic one XY and Heisenberg: Y. Deng, H. W. J. Bloete, M. P. Nightingale, Phys. Rev. E 72, 016128
-# (2005); four components: Y. Deng, Phys. Rev. E 73, 056116 (2006). Clocks of two to four hours are
-# Ising and Potts models.
+# Critical temperatures for a coupling of 1, by model, hours or components, and lattice; the classes
+# cite the sources. Clocks of two to four hours are Ising and Potts models.
 _ISING = 2 / log(1 + sqrt(2))
 CRITICAL: dict[tuple[str, int], dict[str, float]] = {
     ("XY", 0): {"square": 1 / 1.1199, "cubic": 1 / 0.4541659},
@@ -87,8 +95,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        update = self._updater("wolff", observe=observe)
-        return self._repeat(update, "updates", updates, measure)
+        return self._repeat(self._updater("wolff", observe=observe), "updates", updates, measure)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -162,3 +169,237 @@ class VectorModel(SpinModel[VectorMeasurements]):
     def _known_beta(self, lattice: str, coupling: float) -> float | None:
         known = CRITICAL.get((self._name, self._states_of_vectors), {}).get(lattice)
         return known and 1 / (known * coupling)
+
+
+class XY(VectorModel):
+    """The XY model on any lattice, simulated by clusters of Wolff's embedding.
+
+    The energy is ``H = -J sum over bonds of s_i . s_j`` of unit vectors in the plane, and k_B = 1.
+    An update draws a mirror, joins spins on one side of it by bonds of the probability that
+    belongs to them [1]_, and reflects clusters as wholes. Angles are held as 16 bits, which changes
+    no mean that double precision could tell: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    shape : int, sequence of int, or Graph
+        The lengths of 1 to 4 axes, in cells of the lattice, fewer than 2**31 sites; or a graph. See
+        `Ising`.
+    lattice : str or UnitCell, optional
+        As of `Ising`; by default the hypercubic one of as many axes. Hypercubic lattices without
+        antiperiodic axes and with one coupling have kernels of their own, several times as fast.
+    temperature : float, "critical", or sequence of float, optional
+        T above 0, one for all replicas or one for each; "critical", the default, is 1 / 1.1199(1) J
+        [2]_ of the square lattice, the transition of Kosterlitz and Thouless, or 1 / 0.4541659(10)
+        J [3]_ of the cubic one.
+    field : float or array_like of float, optional
+        h along the first axis, of all sites or of each, in the shape of the lattice: -h times the
+        first component of a spin is its energy. Sites in a field have bonds to a ghost that points
+        there, and clusters with such bonds stay.
+    start : {"hot", "cold"} or array_like of float, optional
+        The first spins: random ones, all along the first axis, or these: vectors of any length but
+        0, of the shape of `spins` of one replica or of all. An array on a GPU puts the model there.
+    beta, coupling, periodic, replicas, seed, first_replica, device
+        As of `Ising`, with its errors.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    References
+    ----------
+    .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+    .. [2] M. Hasenbusch, J. Phys. A 38, 5869 (2005).
+    .. [3] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
+
+    Examples
+    --------
+    >>> from conncomp.models import XY
+    >>> model = XY((16, 16), seed=1)
+    >>> series = model.swendsen_wang(300)
+    >>> bool(-1.6 < series.energy[50:].mean() / model.sites < -1.3)
+    True
+    >>> model.spins.shape, model.angles.shape
+    ((16, 16, 2), (16, 16))
+    """
+
+    _name, _kind, _edge_kind = "XY", ANGLE, ANGLES
+
+    @property
+    def angles(self) -> Any:
+        """The angles of the spins, from 0 to 2 pi: a copy, float64, ``(*replicas, *shape)``."""
+        angles = as_angles(self._state.now)
+        return self._of_replicas(angles.reshape(self.replicas, *self._place.shape))
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        return True
+
+
+class Heisenberg(VectorModel):
+    """The classical Heisenberg model on any lattice, simulated as `XY`, with its errors.
+
+    Spins are unit vectors of three components, each held as 21 bits: ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is 1 / 0.693003(2) J [1]_, of the cubic lattice.
+    shape, lattice, beta, coupling, field, periodic, replicas, seed, start, first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    References
+    ----------
+    .. [1] Y. Deng, H. W. J. Blöte, M. P. Nightingale, Phys. Rev. E 72, 016128 (2005).
+
+    Examples
+    --------
+    >>> from conncomp.models import Heisenberg
+    >>> model = Heisenberg((8, 8, 8), seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.2 < series.energy[50:].mean() / model.sites < -0.95)
+    True
+    >>> model.spins.shape
+    (8, 8, 8, 3)
+    """
+
+    _name, _kind, _edge_kind = "Heisenberg", DIRECTION, DIRECTIONS
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        return super()._are_spins(spins) and not (spins >> np.uint64(63)).any()
+
+
+MOST_HOURS = 1 << 16
+
+
+class Clock(VectorModel):
+    """The clock model, or planar Potts model, simulated as `XY`, with its errors.
+
+    The energy is ``H = -J sum over bonds of cos(2 pi (k_i - k_j) / q)`` of spins ``k`` from 0 to
+    q - 1, and k_B = 1. A mirror c takes spin k to c - k, which is one of q again [1]_. Of q = 2 it
+    is the Ising model, of 3 the Potts model with 3/2 J, of 4 two Ising models with J/2.
+
+    Parameters
+    ----------
+    q : int
+        The number of states, 2 to 65536.
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is that of the square lattice for q up to 4.
+    start : {"hot", "cold"} or array_like of int, optional
+        The first spins: random ones, all 0, or these, of the shape of `states` of one replica or of
+        all.
+    shape, lattice, beta, coupling, field, periodic, replicas, seed, first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    q : int
+    updates : int
+        How many updates were made.
+
+    References
+    ----------
+    .. [1] U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    Examples
+    --------
+    >>> from conncomp.models import Clock
+    >>> model = Clock((16, 16), q=6, temperature=0.8, seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.7 < series.energy[50:].mean() / model.sites < -1.4)
+    True
+    >>> model.states.shape, model.spins.shape
+    ((16, 16), (16, 16, 2))
+    """
+
+    _name, _edge_kind = "Clock", HOURS
+
+    def __init__(self, shape: int | Sequence[int] | Graph, q: int, **options: Any) -> None:
+        self.q = self._states = self._states_of_vectors = check_range("q", q, 2, MOST_HOURS)
+        super().__init__(shape, **options)
+
+    @property
+    def states(self) -> Any:
+        """The spins, 0 to q - 1: a copy, uint16, ``(*replicas, *shape)``."""
+        return self._of_replicas(self._state.now.copy().reshape(self.replicas, *self._place.shape))
+
+    @property
+    def angles(self) -> Any:
+        """The angles of the spins, from 0 to 2 pi: a copy, float64, as `states`."""
+        return as_angles(self.states, self.q)
+
+    def _described(self) -> dict[str, Any]:
+        return {**super()._described(), "q": self.q}
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        return bool((spins < self.q).all()) if self.q < MOST_HOURS else True
+
+    def _given_spins(self, start: ArrayLike) -> Any:
+        given = check_start(start, "iu", "of integers", self.replicas, self._place.shape)
+        return check_states(given, "states", self.q, f"from 0 to q - 1 = {self.q - 1}", "u2")
+
+
+MOST_COMPONENTS = 8
+
+
+class ON(VectorModel):
+    """The O(n) model of n from 4 to 8, simulated as `XY`, with its errors.
+
+    `XY` is O(2), and `Heisenberg` O(3). Spins are unit vectors, of numbers in units of 2**-30:
+    ``docs/contracts.md``, 10.
+
+    Parameters
+    ----------
+    n : int
+        How many components a spin has.
+    temperature : float, "critical", or sequence of float, optional
+        "critical", the default, is 1 / 0.935856(2) J of n = 4 on the cubic lattice [1]_.
+    shape, lattice, beta, coupling, field, periodic, replicas, seed, start, first_replica, device
+        As of `XY`.
+
+    Attributes
+    ----------
+    n : int
+    updates : int
+        How many updates were made.
+
+    References
+    ----------
+    U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    .. [1] Y. Deng, Phys. Rev. E 73, 056116 (2006).
+
+    Examples
+    --------
+    >>> from conncomp.models import ON
+    >>> model = ON((6, 6, 6), n=4, beta=0.9, seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.1 < series.energy[50:].mean() / model.sites < -0.8)
+    True
+    >>> model.spins.shape
+    (6, 6, 6, 4)
+    """
+
+    _name = "ON"
+
+    def __init__(self, shape: int | Sequence[int] | Graph, n: int, **options: Any) -> None:
+        if as_integer("n", n) in (1, 2, 3):
+            instead = ("Ising", "XY", "Heisenberg")[n - 1]
+            raise ValueError(f"n={n} must be 4 to {MOST_COMPONENTS}; O({n}) is {instead}")
+        self.n = self._states = self._states_of_vectors = check_range("n", n, 4, MOST_COMPONENTS)
+        self._edge_kind = FOUR if n == 4 else EIGHT
+        super().__init__(shape, **options)
+
+    @property
+    def _components(self) -> int:
+        return self.n
+
+    def _described(self) -> dict[str, Any]:
+        return {**super()._described(), "n": self.n}
+
+    def _are_spins(self, spins: NDArray[Any]) -> bool:
+        return super()._are_spins(spins) and not spins[..., self.n :].any()

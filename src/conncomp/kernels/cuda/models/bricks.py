@@ -24,17 +24,14 @@ LEAST_ROW = 8
 
 
 def tasks_of(file: str, words: str | None, sums: str, flips: bool = False) -> dict[str, Templates]:
-    """Return the kernels of a file for each task of `BrickClusters`, for the kind of a plan.
+    """Return the kernels of a file for each task of `BrickClusters`, by the kind of a plan.
 
-    They read configurations of `words`, a name of ``Words``, or bonds of cells where that is None,
-    and sum sizes up as `sums`, a type of C++. If it `flips`, clusters get new states or labels.
+    They read `words`, a name of ``Words``, or bonds of cells where that is None, and sum sizes as
+    `sums`, a type of C++. If it `flips`, clusters get new states or labels.
     """
     by_words = words is not None
-    kinds = {
-        kind: (axes, kind)
-        for axes in ((1,) if by_words else (1, 3))
-        for kind in tiled_bricks.GIVEN[axes]
-    }
+    of_axes = (1,) if by_words else (1, 3)
+    kinds = {kind: (axes, kind) for axes in of_axes for kind in tiled_bricks.GIVEN[axes]}
     tiles = "{kind[1].tiles}, {kind[1].label}"
     joined, summed = f"{{kind[1].links}}, {tiles}", f"{tiles}, conncomp::{sums}"
     link = f"link_words<{tiles}, conncomp::Words::{words}>"
@@ -76,8 +73,8 @@ class BrickClusters:
     """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
 
     The `described` neighbours of sites are by default those along axes. The kernel that links takes
-    the structs `beside` after configurations. An update needs about `memory`, in bytes, but for
-    spins and bonds; after it none of the `workspace` is needed.
+    the structs `beside` after configurations. An update needs about `memory` bytes besides spins
+    and bonds, of a `workspace` that is free afterwards.
     """
 
     def __init__(
@@ -142,7 +139,7 @@ class BrickClusters:
         return _Components(entries, coins, table)
 
     def modules(self, measures: bool) -> list[Module]:
-        """Return the modules that `find`, with or without sizes, and `flip` load."""
+        """Return the modules that `find` and `flip` load."""
         tasks = ("find", "measure", "flip") if measures else ("find", "flip")
         return [self._tasks[task].module(self._plan.kind) for task in tasks]
 

@@ -78,9 +78,8 @@ class GpuFields:
         row_tiles = -(-rows // (PLANE_THREADS // lanes - 2))
         if lattice.ndim == 2:
             is_slim = dtype.itemsize == 4 and not noise
-            threads = LINE_THREADS
             blocks = gpu.multiprocessors * (SLIM_BLOCKS if is_slim else LINE_BLOCKS)
-            columns_of_blocks = count * groups / LINE_THREADS
+            threads, columns_of_blocks = LINE_THREADS, count * groups / LINE_THREADS
         else:
             threads, blocks = PLANE_THREADS, gpu.multiprocessors * PLANE_BLOCKS
             columns_of_blocks = count * row_tiles * -(-groups // lanes)
@@ -110,12 +109,9 @@ class GpuFields:
         """Add what ``FieldTally`` has to the records."""
         wanted = -(-self.gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
         parts = max(1, min(-(-self._lattice.cells // (QUAD * LINE_THREADS)), wanted))
-        blocks, struct = (
-            (self._count * parts, LINE_THREADS),
-            FIELDS.pack({**self._fields, "step": 0}),
-        )
+        blocks, struct = self._count * parts, FIELDS.pack({**self._fields, "step": 0})
         given = GAUGE.pack(gauge._asdict()), parts, field, records, records.shape[-1]
-        launch(self._measure, blocks, struct, *given)
+        launch(self._measure, (blocks, LINE_THREADS), struct, *given)
 
     def _count_by_bricks(self, threshold: float, field: DeviceArray, records: DeviceArray) -> None:
         """Add what ``DomainSums`` has to the records, which have its entries as 0."""
@@ -130,7 +126,7 @@ class GpuFields:
 def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
     """Return how many layers a thread marches through, so that blocks end at about the same time.
 
-    A layer has so many `columns_of_blocks`, and so many `blocks` are at work at once.
+    So many `blocks` are at work at once.
     """
     rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
     runs = max(1, math.floor(rounds * blocks / columns_of_blocks))

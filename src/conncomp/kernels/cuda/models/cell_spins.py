@@ -65,7 +65,7 @@ class CellEngine(GpuSpins):
         self.replicas.launch(_DRAW.one(self.gpu), number, *arguments, over="bonds")
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         one = flips.chosen is not None
         # Of three axes runs of words are level without sizes, and of small lattices faster.
         by_bricks = not one and (self._cells.ndim < 3 or flips.clusters)
@@ -76,8 +76,7 @@ class CellEngine(GpuSpins):
         (drawn,) = self._workspace.take(self.gpu, (count * kinds * self._cells.words, BITS))
         self._draw(words, number, strengths, drawn, flips.record)
         records = records_of(self.gpu, flips.record)
-        components = self._bricks.find(drawn, records, sizes=flips.clusters)
-        self._bricks.flip(components, number, new)
+        self._bricks.flip(self._bricks.find(drawn, records, sizes=flips.clusters), number, new)
         new ^= words  # which had the coins of clusters
 
     def _flip_runs(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:

@@ -42,13 +42,12 @@ Labelling = Callable[[Image, DeviceArray, Workspace], object]
 class ClusterFinder(ABC):
     """A way to find the clusters of bonds and to flip them.
 
-    The first finder of a list that takes an update makes it. An update needs about `memory`, in
-    bytes, besides spins and bonds, of a workspace of which nothing is needed afterwards.
+    The first finder of a list that takes an update makes it. An update needs about `memory` bytes
+    besides spins and bonds, of a workspace that is free afterwards.
     """
 
     def __init__(self, replicas: Replicas, memory: int, workspace: Workspace | None = None) -> None:
-        self._replicas, self.memory = replicas, memory
-        self._workspace = workspace or Workspace()
+        self._replicas, self.memory, self._workspace = replicas, memory, workspace or Workspace()
         self._closes = any(replicas.lattice.periodic)
 
     @abstractmethod
@@ -61,7 +60,7 @@ class ClusterFinder(ABC):
 
     @abstractmethod
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
 
     def _winds(self, flips: Flips) -> bool:
         """Whether to record windings: on open lattices all are 0, as records are."""
@@ -86,10 +85,8 @@ class _FlippedByLabels(ClusterFinder):
             words = -(-replicas.lattice.sites // WORD)
             (bits,) = self._workspace.take(gpu, (words * replicas.count, CHOSEN))
             bits[...] = 0
-            tiles, choice = (
-                tiles_of(flips.chosen),
-                choice_of(flips.chosen, gpu.address(bits), words),
-            )
+            tiles = tiles_of(flips.chosen)
+            choice = choice_of(flips.chosen, gpu.address(bits), words)
             replicas.launch(CHOOSE.one(gpu, replicas.index), number, tiles, labels, choice)
         flip = FLIP.one(gpu, settled, replicas.index)
         replicas.launch(flip, number, spins, labels, choice, new, over="sites")
@@ -126,22 +123,21 @@ class BrickFinder(_FlippedByLabels):
         return self._clusters.modules(flips.clusters)
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
         records = records_of(self._replicas.gpu, flips.record)
         windings = self._windings if self._winds(flips) else None
         components = self._clusters.find(bonds, records, sizes=flips.clusters, windings=windings)
         if flips.chosen is None and flips.watch is None:
             self._clusters.flip(components, number, new)
         else:
-            labels = self._clusters.label(components)
-            self._flip_labels(labels, True, spins, new, number, flips)
+            self._flip_labels(self._clusters.label(components), True, spins, new, number, flips)
 
 
 class LabelFinder(_FlippedByLabels):
     """Finds clusters by labels that `fill` writes, of any lattice, in any update.
 
-    With `by_parents`, flips that need no labels follow parents instead. Bonds are None where those
-    of each site are in `bonds_of_sites` already.
+    With `by_parents`, flips that need no labels follow parents instead. Bonds are None where
+    `bonds_of_sites` has them already.
     """
 
     def __init__(self, replicas: Replicas, fill: Labelling, by_parents: bool = False) -> None:
@@ -155,7 +151,7 @@ class LabelFinder(_FlippedByLabels):
         return True
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
         replicas, gpu, index = self._replicas, self._replicas.gpu, self._replicas.index
         records = records_of(gpu, flips.record)
         if self._winds(flips):

@@ -19,14 +19,10 @@ from conncomp.kernels.updates import Drawn, Flips
 FILE = "cuda/models/edge_spins.cuh"
 _TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
 _OF_CLUSTERS = ("draw_edges", "draw_ghosts", "begin_edges", "flip_edges", "choose_edge_cluster<>")
-STATES = Templates(
-    FILE, *_OF_CLUSTERS, kind={kind: _TYPES[kind] for kind in KINDS if not kind.components}
-)
-VECTORS = Templates(
-    FILE,
-    *(*_OF_CLUSTERS, "start_edges", "count_edge_vectors"),
-    kind={kind: _TYPES[kind] for kind in KINDS if kind.components},
-)
+_VECTORS = {kind: name for kind, name in _TYPES.items() if kind.components}
+_STATES = {kind: name for kind, name in _TYPES.items() if not kind.components}
+STATES = Templates(FILE, *_OF_CLUSTERS, kind=_STATES)
+VECTORS = Templates(FILE, *_OF_CLUSTERS, "start_edges", "count_edge_vectors", kind=_VECTORS)
 OFFERS = Templates(FILE, "offer_edges", kind=_TYPES)
 INDEX = np.dtype(np.int32)
 LABELS = Templates(FILE, "join_active_bonds", "settle_labels")
@@ -58,9 +54,8 @@ class EdgeEngine(GpuSpins):
         # They are read by their addresses.
         self._held = u, v, coupling, field = self._on_gpu(edges.arrays)
         self._logarithm = gpu.xp.asarray(logarithm)
-        self._bonds_struct = BONDS.of(
-            gpu, count=edges.bonds, u=u, v=v, coupling=coupling, field=field
-        )
+        held_bonds = {"u": u, "v": v, "coupling": coupling, "field": field}
+        self._bonds_struct = BONDS.of(gpu, count=edges.bonds, **held_bonds)
         self._held_arcs: list[Any] = []
 
     def start(self, spins: Any) -> None:
@@ -80,7 +75,7 @@ class EdgeEngine(GpuSpins):
         self._draw_all(spins, 0, self._drawn(None), None, False, None, records)
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update of all clusters, or of one."""
+        """Fill `new` with the spins after an update."""
         gpu, count, one = self.gpu, self.replicas.count, np.bool_(flips.chosen is not None)
         sites, words = count * self._edges.sites, count * self._edges.of_sites.words
         parts = (sites, INDEX), (words, BITS), (sites if flips.clusters else 0, INDEX)

@@ -48,20 +48,17 @@ class KawasakiEngine:
         # Blocks that share a replica wait for each other, so those of all replicas have to run at
         # the same time: with one on each multiprocessor they do.
         most_parts = 1 if self._in_blocks else max(1, gpu.multiprocessors // replicas)
-        shared_out = max(FEWEST_THREADS, -(-of_class // most_parts))
-        wanted = of_class if self._in_blocks else shared_out
+        wanted = of_class if self._in_blocks else max(FEWEST_THREADS, -(-of_class // most_parts))
         self._threads = min(MOST_THREADS, -(-wanted // WARP) * WARP)
         self._parts = min(most_parts, -(-of_class // self._threads))
         in_blocks, by_blocks, self._count = KERNELS.load(gpu, KINDS.index(lattice.kind))
         waiting = starting_together(gpu, by_blocks, self._parts)
         self._exchange = in_blocks if self._in_blocks else waiting
-        numbers = {"first": drawn.first_replica, "seed": drawn.seed}
-        self._fields = {"lattice": lattice.struct, **numbers}
+        first, seed = drawn.first_replica, drawn.seed
+        self._fields = {"lattice": lattice.struct, "first": first, "seed": seed}
         self._arrived = gpu.xp.zeros(replicas, COUNTER)
 
-    def sweep(
-        self, words: DeviceArray, new: DeviceArray, first: int, count: int, acceptance: DeviceArray
-    ) -> None:
+    def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
         """Make so many sweeps of `words`, from number `first` on, and leave the spins in `new`."""
         grid = self._replicas * self._parts, self._threads
         struct = REPLICAS.pack({**self._fields, "parts": self._parts})

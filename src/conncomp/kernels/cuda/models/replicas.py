@@ -23,8 +23,7 @@ from conncomp.kernels.updates import Drawn, Flips
 _START = Templates("cuda/models/spins.cuh", "start_spins")
 _RECORD = Templates(windings.FILE, "record_windings")
 THREADS = 128
-# How many blocks a multiprocessor gets, so that all of them end at about the same time.
-BLOCKS_OF_MULTIPROCESSOR = 64
+BLOCKS_OF_MULTIPROCESSOR = 64  # so that all end at about the same time
 
 REPLICAS = Struct(
     *("Replicas", ("lattice", LATTICE)),
@@ -67,15 +66,13 @@ class Replicas:
     """Lattices of one shape, and their random numbers: of a seed, from a number on.
 
     A replica has planes of `bonds` for so many `axes`, by default the lattice's. Kernels that go
-    through words, a thread each, have the `grid`. All have so many `sites`, with numbers of a type
-    `index`.
+    through words, a thread each, have the `grid`. All `sites` have numbers of a type `index`.
     """
 
     def __init__(self, gpu: Gpu, drawn: Drawn, lattice: Lattice, axes: int | None = None) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, drawn.replicas
         count, axes = drawn.replicas, axes or lattice.ndim
-        self.bonds = lattice.words_of(count, axes)
-        self.sites = count * lattice.sites
+        self.bonds, self.sites = lattice.words_of(count, axes), count * lattice.sites
         self.index = INDEX_TYPES[self.sites >= 1 << 31]
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
 
@@ -93,7 +90,7 @@ class Replicas:
         self.grid = self.count * self._parts["words"], THREADS
 
     def struct(self, number: int, over: Over = "words") -> np.void:
-        """Return ``Replicas`` for an update, for a kernel that goes over words or what it says."""
+        """Return ``Replicas`` for an update, and a kernel that goes over these."""
         parts = over if isinstance(over, int) else self._parts[over]
         return REPLICAS.pack({**self._fields, "parts": parts, "step": number})
 
@@ -124,7 +121,7 @@ class Sweeps(ABC):
         self._arrived = replicas.gpu.xp.zeros(counters, _COUNTER)
 
     def makes(self, one: bool, measures: bool) -> bool:
-        """Whether it makes updates of one cluster, or of all, that measure clusters, or do not."""
+        """Whether it makes such updates: of `one` cluster, or that measure clusters."""
         return not (one or measures)
 
     def sweep(
@@ -132,9 +129,8 @@ class Sweeps(ABC):
     ) -> None:
         """Make updates of these numbers, at most `most_updates`, where spins are.
 
-        Bonds are drawn by `strengths`. Each `every`-th update adds to a row of the records of
-        `flips`, (rows, replicas, fields). The first row is of the last update that measured, if
-        updates have been made `before` these since.
+        Each `every`-th adds to a row of the records of `flips`, (rows, replicas, fields); the first
+        row is of the last update that measured, if updates were made `before` these since.
         """
         stride = 0 if flips.record is None else flips.record[:1].size
         often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
@@ -151,7 +147,7 @@ class Sweeps(ABC):
 
 
 class GpuSpins(ABC):
-    """A `SpinEngine` of replicas; `bonds` are the shape and dtype of those that an update draws."""
+    """A `SpinEngine` of replicas, whose `bonds` have this shape and dtype."""
 
     winds, sweeps_one, counts_apart = False, False, False
     rules: tuple[str, ...] = ()
@@ -174,7 +170,7 @@ class GpuSpins(ABC):
 
     @abstractmethod
     def _draw(self, spins: Any, number: int, strengths: Any, bonds: Any, record: Any) -> None:
-        """Draw the bonds of an update, if there is memory for them, and count the spins."""
+        """Draw an update's bonds, unless these are None, and count the spins."""
 
     def start(self, spins: DeviceArray) -> None:
         """Fill spins, which are 0, with random ones."""
@@ -194,9 +190,9 @@ class GpuSpins(ABC):
 class ClusterWindings:
     """Tables of the windings of clusters, in memory that is taken once.
 
-    An axis at least is periodic. In the `field` of a record are the axes along which clusters close
-    on themselves, a bit for each, and behind it the highest rank of a cluster. `seams` are the
-    links over the ends of axes, of an item a replica, and `boxes` theirs, on the GPU.
+    An axis at least is periodic. The `field` of a record has a bit for each axis along which a
+    cluster closes on itself, and the next one the highest rank. `seams` are the links over the ends
+    of axes, of an item a replica, and `boxes` theirs, on the GPU.
     """
 
     def __init__(self, replicas: Replicas, field: int) -> None:

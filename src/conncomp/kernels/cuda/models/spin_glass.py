@@ -20,8 +20,7 @@ OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", a
 _CHOICES: Any = {"axes": _AXES, "whole": (False, True), "rule": range(len(RULES))}
 OF_BITS = Templates(*_OF_ALL, "sweep_glass_bits", "count_glass_bits<{axes}, {whole}>", **_CHOICES)
 THREADS = 128
-# How many blocks a multiprocessor gets, so that all of them end at about the same time.
-BLOCKS_OF_MULTIPROCESSOR = 64
+BLOCKS_OF_MULTIPROCESSOR = 64  # so that all end at about the same time
 
 LAUNCH = Struct(
     *("GlassLaunch", ("replicas", GLASS_REPLICAS)),
@@ -48,11 +47,8 @@ class GlassEngine:
             kernels = OF_BITS.load(gpu, axes, self._bonds[1] is None, RULES.index(rule))
         self._start, self._compare, self._flip, self._sweep, self._count = kernels
         self._most = max(1, -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // replicas.groups))
-        odd = any(
-            n % 2 and n > 1 and closed
-            for n, closed in zip(lattice.shape, lattice.periodic, strict=True)
-        )
-        self._colours = 3 if odd else 2
+        axes_of = zip(lattice.shape, lattice.periodic, strict=True)
+        self._colours = 3 if any(n % 2 and n > 1 and closed for n, closed in axes_of) else 2
         self._fields = {"replicas": replicas.struct(rule), "axes": axes}
 
     def start(self, words: DeviceArray) -> None:
@@ -83,7 +79,7 @@ class GlassEngine:
         self._launch(self._flip, self._parts(self._sites), pair_of, flips, words)
 
     def _parts(self, threads: int) -> int:
-        """Return how many blocks of a group have so many threads, or all that it gets."""
+        """Return how many blocks of a group have so many threads, within its share."""
         return max(1, min(-(-threads // THREADS), self._most))
 
     def _launch(self, kernel: Kernel, parts: int, *given: Any, groups: int = 0, **at: int) -> None:

@@ -109,9 +109,8 @@ class SpinSweeps(Sweeps):
         self._by_warp = by_warp = replicas.count <= at_once
         self._in_cluster = gpu.has_clusters and plan.parts in CLUSTERS
         self._kernel = self._load()
-        self._threads = min(
-            THREADS, plan.segments * WARP if by_warp else -(-plan.segments // WARP) * WARP
-        )
+        warps = plan.segments if by_warp else -(-plan.segments // WARP)
+        self._threads = min(THREADS, warps * WARP)
 
     def _launch(
         self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips

@@ -38,8 +38,7 @@ _TILES = np.dtype([("count", "i4", MOST_AXES), ("log", "i4", MOST_AXES), ("box",
 def box_rows(shape: tuple[int, ...], halves: int) -> Any:
     """Return ``BoxRows`` of a box of this shape, the bonds of whose rows have so many words."""
     extent, width = (*(1,) * (MOST_AXES - len(shape)), *shape[:-1]), shape[-1]
-    fields = extent, prod(shape[:-1]), width, -(-width // WARP), halves
-    return np.array(fields, BOX_ROWS)[()]
+    return np.array((extent, prod(shape[:-1]), width, -(-width // WARP), halves), BOX_ROWS)[()]
 
 
 def word_bytes(axes: int) -> int:
@@ -101,9 +100,8 @@ class TileFinder(ClusterFinder):
         gpu, replicas, lattice = self._replicas.gpu, self._replicas, self._replicas.lattice
         words, sites = self._blocks * self._words, replicas.sites
         coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
-        label, marks, forest, coins = self._workspace.take(
-            gpu, (words * WARP, PLACE), (words, MARKS), (sites, INDEX), (coin_words, BITS)
-        )
+        parts = (words * WARP, PLACE), (words, MARKS), (sites, INDEX), (coin_words, BITS)
+        label, marks, forest, coins = self._workspace.take(gpu, *parts)
         toss, mark, join, flip = KERNELS.load(gpu, lattice.ndim)
         grid, lists = (self._blocks, WARPS * WARP), WARPS * list_bytes(lattice.ndim)
         of_words = word_bytes(lattice.ndim) + MARKS.itemsize * (lattice.ndim + 2)

@@ -15,7 +15,7 @@ namespace conncomp {
 
 constexpr int kSweepThreads = 512, kMostUpdates = kSweepThreads;
 
-// At most kMostUpdates of them. Layout: vector_sweeps.py.
+// At most kMostUpdates of them. Layout: vector_spins.py.
 struct VectorUpdates : Updates {
   int32_t chunk, negative;  // sites of a block; -1 where the coupling is
   bool one, clusters;       // whether one cluster is reflected; whether all are measured

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -104,12 +104,11 @@ class WordEngine(WordSpins):
         # Launches depend on nothing but these, and on values that take the first ones' places.
         kind = stream_key(self.gpu.current_stream()), flips.record is None, flips.clusters
         variable = words, new, strengths, Field("step", number), flips.record
-        self._recordings.launch(
-            kind, variable, lambda: self._update(words, new, number, strengths, flips)
-        )
+        update = partial(self._update, words, new, number, strengths, flips)
+        self._recordings.launch(kind, variable, update)
 
     def flip(self, bonds: Any, spins: Any, new: Any, number: int, flips: Flips) -> None:
-        """Fill `new` with the spins after an update, given its active bonds as words."""
+        """Fill `new` with the spins after an update of these bonds."""
         self._finder(flips).flip(bonds, spins, new, number, flips)
 
     def _finder(self, flips: Flips) -> ClusterFinder:
@@ -132,8 +131,8 @@ class WordEngine(WordSpins):
 def default_finders(replicas: Replicas, fill: Labelling) -> list[ClusterFinder]:
     """Return the finders of lattices, in the order of asking.
 
-    Tiles flip all clusters of large lattices. Bricks measure and choose those, too, and of small
-    lattices, where labels of single sites are faster, only find windings.
+    Tiles flip all clusters of large lattices, which bricks measure and choose, too. Of small ones,
+    where labels of single sites are faster, bricks only find windings.
     """
     lattice, count = replicas.lattice, replicas.count
     is_small = replicas.sites <= MOST_OF_MULTIPROCESSOR * replicas.gpu.multiprocessors
@@ -151,8 +150,7 @@ def default_finders(replicas: Replicas, fill: Labelling) -> list[ClusterFinder]:
 
 def _classes(lattice: Lattice) -> Iterator[int]:
     """Yield the classes of sites that are offered new states at once: see ``sites_of_class``."""
-    before = MOST_AXES - lattice.ndim
-    ends = [0]
+    before, ends = MOST_AXES - lattice.ndim, [0]
     for k, (length, closed) in enumerate(zip(lattice.shape, lattice.periodic, strict=True)):
         if closed and length % 2 == 1 and length > 1:
             ends += [end | 2 << before + k for end in ends]

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._array_storage import native_layout, on_host, placed
+from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
-from conncomp.kernels.updates import Engine
+from conncomp.kernels.updates import Drawn, Engine
 from conncomp.models._arguments import (
     as_many_as,
     as_tuple,
@@ -27,7 +28,6 @@ from conncomp.models._arguments import (
 )
 from conncomp.models._probabilities import exchange_digits
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki import cpu
 from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.thermal import inverses_of, temperature_or_beta
@@ -38,7 +38,6 @@ LABELLED_SITES = 1 << 26
 
 # The critical temperatures at fraction 1/2, for a coupling of 1.
 CRITICAL = {"square": OF_ISING["square"], "sc": OF_ISING["cubic"], "bcc": OF_ISING["bcc"]}
-
 
 # The fields of a record.
 SATISFIED, COMPONENTS, LARGEST, FIELDS = 0, 1, 2, 3
@@ -90,6 +89,32 @@ class KawasakiMeasurements:
         """Return what was measured, by name."""
         names = "satisfied_bonds", "energy", "components", "largest_component", "largest_fraction"
         return {name: getattr(self, name) for name in names}
+
+
+class KawasakiEngine:
+    """Sweeps of exchanges by ``kernels/cpu/models/kawasaki.h``, up to `most_sweeps` at once."""
+
+    xp: Any = np
+    most_sweeps = 1
+
+    def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
+        self._engine = native.KawasakiEngine(lattice.struct.tobytes(), *drawn)
+        self._replicas = drawn.replicas
+
+    def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
+        """Make one sweep of `words`, number `first`, and leave the spins in `new`."""
+        assert count == self.most_sweeps
+        self._engine.sweep(words.reshape(-1), new.reshape(-1), first, acceptance.reshape(-1))
+
+    def count_unsatisfied(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the number of unsatisfied bonds of each replica."""
+        counts = np.zeros(self._replicas, np.int64)
+        self._engine.count_unsatisfied(words.reshape(-1), counts)
+        return counts
+
+    def start(self, up: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        """Fill words, which are 0, with spins of which so many of each replica, drawn, are up."""
+        self._engine.start(up, words.reshape(-1))
 
 
 class Kawasaki(Simulated[KawasakiMeasurements]):
@@ -243,7 +268,12 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
-        self._state.made = self._state.new_engine(_engine_on(self.device), self.lattice)
+        make: Callable[..., Engine] = KawasakiEngine
+        if self.device == "cuda":
+            from conncomp.kernels.cuda.models import kawasaki  # for which CuPy is there
+
+            make = kawasaki.KawasakiEngine
+        self._state.made = self._state.new_engine(make, self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
@@ -293,7 +323,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
                 self._up = self._check_fractions(0.5)
             shape = self.replicas, lattice.words
             words = self._zeros(f"the spins of shape={lattice.shape}", shape, BITS, np)
-            cpu.KawasakiEngine(self._random, lattice).start(self._up, words)
+            KawasakiEngine(self._random, lattice).start(self._up, words)
             return placed(xp, words)
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
@@ -306,11 +336,10 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return a temperature for each replica: one of both is given, or neither."""
+        """Return a temperature for each replica, of one of both or of neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
-            critical = self.coupling * self.critical_temperature(self.lattice.kind)
-            return np.full(self.replicas, critical)
+            return np.full(self.replicas, self.coupling * CRITICAL[self.lattice.kind])
         numbers, inverses = inverses_of(name, given, self.replicas)
         return numbers if name == "temperature" else inverses
 
@@ -345,11 +374,3 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
     if prod(lengths) > MOST_SITES:
         raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
     return lengths
-
-
-def _engine_on(device: str) -> Callable[..., Engine]:
-    if device == "cpu":
-        return cpu.KawasakiEngine
-    from conncomp.kernels.cuda.models.kawasaki import KawasakiEngine  # for which CuPy is there
-
-    return KawasakiEngine

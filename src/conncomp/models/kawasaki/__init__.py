@@ -1,1 +1,0 @@
-"""The Ising model with exchange dynamics: its sweeps on CPU and GPU, and what is measured."""
