@@ -27,7 +27,7 @@ from conncomp._lazy import laid_beside
 from conncomp._text import printable
 from conncomp.components import colour_components
 from conncomp.components._labels import Background, check_items, check_spacing
-from conncomp.components.pictures.shades import as_shades, check_image, check_value_range
+from conncomp.components.colouring import as_shades, check_image, check_value_range
 from conncomp.components.statistics import ComponentStatistics, component_statistics
 from conncomp.files.access import StrPath, as_path, atomic_path
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from conncomp.chunked.labelling import unmasked
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.kinds import columns_of, kind_of_chunks, layers_of, unless_empty
-from conncomp.chunked.measures.numbered import (
+from conncomp.chunked.measures import columns_of, kind_of_chunks, layers_of, unless_empty
+from conncomp.chunked.measures.label_chunks import (
     Integers,
     Labelling,
     Labels,

@@ -15,10 +15,9 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, as_count
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures import item_sizes
+from conncomp.chunked.measures import item_sizes, kind_of_chunks, refuse, unless_empty
 from conncomp.chunked.measures.contacts import contacts as contacts
 from conncomp.chunked.measures.item_sizes import Choose
-from conncomp.chunked.measures.kinds import kind_of_chunks, refuse, unless_empty
 from conncomp.chunked.measures.overlaps import match_labels as match_labels
 from conncomp.chunked.measures.statistics import component_statistics as component_statistics
 from conncomp.chunked.tree import Deferred, Function

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from conncomp._array_storage import on_host
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.numbered import Integers, Labelling, Labels
+from conncomp.chunked.measures.label_chunks import Integers, Labelling, Labels
 from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.union import RootTable

@@ -11,9 +11,9 @@ import numpy as np
 from conncomp._arguments import as_batch_axes, check_dimensions
 from conncomp.chunked.labelling import unmasked
 from conncomp.chunked.layout import Index
+from conncomp.chunked.measures import check_second, columns_of, kind_of_chunks
 from conncomp.chunked.measures.contacts import joined_pairs
-from conncomp.chunked.measures.kinds import check_second, columns_of, kind_of_chunks
-from conncomp.chunked.measures.numbered import (
+from conncomp.chunked.measures.label_chunks import (
     Integers,
     Labelling,
     Labels,

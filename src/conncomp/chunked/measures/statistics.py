@@ -20,8 +20,8 @@ from conncomp._arguments import as_bool, check_dimensions
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import side_of, unmasked
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.kinds import columns_of, kind_of_chunks, layers_of, refuse
-from conncomp.chunked.measures.numbered import (
+from conncomp.chunked.measures import columns_of, kind_of_chunks, layers_of, refuse
+from conncomp.chunked.measures.label_chunks import (
     Integers,
     Labelling,
     Labels,

@@ -21,12 +21,11 @@ from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, r
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection, SizeSummary, from_numbers
-from conncomp.chunked.volumes.block_files import BlockFiles, Names
-from conncomp.chunked.volumes.cluster import workers_of_cluster
+from conncomp.chunked.volumes.block_files import BlockFiles, Names, workers_of_cluster
+from conncomp.chunked.volumes.formats import Source, opened_volume
 from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.sample import Run
-from conncomp.chunked.volumes.sources import Source, opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
