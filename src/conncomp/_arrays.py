@@ -122,10 +122,7 @@ def in_library(array: Any, library: str) -> Any:
     if not hasattr(array, "__dlpack__"):
         return array
     if library == "numba" and not isinstance(array, np.ndarray):
-        from numba import cuda
-
-        as_cuda_array: Any = cuda.as_cuda_array
-        return as_cuda_array(array)
+        return import_module("numba.cuda").as_cuda_array(array)
     exchange = _exchange_of(library)
     if exchange is None:
         return array
@@ -259,10 +256,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
     if hasattr(given, "__dlpack__"):
         return _made(np.from_dlpack, given, name, given)
     if _is_sequence(given):
-        raise TypeError(
-            f"{name} is a {type(given).__name__} of {library_of(given)}, a sequence and no array; "
-            "make a NumPy array of it first, as its library does, or a list"
-        )
+        told = f"{name} is a {type(given).__name__} of {library_of(given)}, a sequence and no array"
+        raise TypeError(f"{told}; make a NumPy array of it first, as its library does, or a list")
     return given
 
 

@@ -118,10 +118,8 @@ def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
         known += [] if lengths is None else [(name, lengths)]
     for name, lengths in known[1:]:
         if not np.allclose(known[0][1], lengths, rtol=1e-6, atol=0):
-            raise ValueError(
-                f"{known[0][0]} has the spacing {tuple(known[0][1])}, and {name} {tuple(lengths)}; "
-                "give spacing="
-            )
+            told = f"{known[0][0]} has the spacing {tuple(known[0][1])}"
+            raise ValueError(f"{told}, and {name} {tuple(lengths)}; give spacing=")
     return known[0][1] if known else None
 
 

@@ -71,10 +71,8 @@ def dask_array(name: str, given: object) -> Array:
             "by .to_dask_array(lengths=True)"
         )
     if np.isnan(np.array(given.shape, float)).any():
-        raise ValueError(
-            f"{name} has chunks of unknown lengths; let Dask find them by its "
-            ".compute_chunk_sizes() first"
-        )
+        told = f"{name} has chunks of unknown lengths"
+        raise ValueError(f"{told}; let Dask find them by its .compute_chunk_sizes() first")
     if given.size and any(0 in lengths for lengths in given.chunks):
         return given.rechunk(tuple(tuple(n for n in axis if n) for axis in given.chunks))
     return given
@@ -85,10 +83,8 @@ def _resolved(
 ) -> tuple[Layout, Rules]:
     """Resolve arguments, and refuse those for arrays in memory."""
     if arguments.pop("out", None) is not None:
-        raise ValueError(
-            f"out is for arrays in memory, but {name} is of Dask; dask.array.store writes the "
-            "labels to an array"
-        )
+        told = f"out is for arrays in memory, but {name} is of Dask"
+        raise ValueError(f"{told}; dask.array.store writes the labels to an array")
     if arguments.pop("workspace", None) is not None:
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
     if isinstance(arguments.get("dtype"), str) and arguments["dtype"] == "smallest":
@@ -107,9 +103,8 @@ _OF_ARRAYS = {
 
 
 def _label(array: Array, layout: Layout, rules: Rules) -> Any:
-    question = rules.question
+    question, batch = rules.question, rules.question.batch_axes
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
-    batch = question.batch_axes
     if not prod(rules.shape):
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])

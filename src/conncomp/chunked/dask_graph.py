@@ -24,6 +24,8 @@ from conncomp.chunked.layout import Index
 from conncomp.chunked.tree import Deferred, Entry, Function
 from conncomp.kernels.cuda.launcher import import_cupy
 
+Functions = Sequence[Function]
+
 
 class _Streams(local):
     def __init__(self) -> None:
@@ -61,12 +63,7 @@ class TaskGraph:
     """
 
     def __init__(
-        self,
-        token: str,
-        on_gpu: bool,
-        joined: Sequence[Function] = (),
-        counts: Index = (),
-        side: int = 2,
+        self, token: str, on_gpu: bool, joined: Functions = (), counts: Index = (), side: int = 2
     ) -> None:
         self.names, self.tasks, self._on_gpu = Names(token), dict[Hashable, Task](), on_gpu
         self._joined, self._counts, self._side = joined, counts, side
@@ -134,8 +131,6 @@ def on_stream(function: Function, *arguments: Any) -> Any:
             result = function(*arguments)
         streams[device].synchronize()
     except cupy.cuda.memory.OutOfMemoryError as error:
-        raise MemoryError(
-            f"a chunk and its labels do not fit into the GPU's memory ({error}); make chunks "
-            "smaller, or let fewer tasks run at once"
-        ) from None
+        told = f"a chunk and its labels do not fit into the GPU's memory ({error})"
+        raise MemoryError(f"{told}; make chunks smaller, or let fewer tasks run at once") from None
     return result

@@ -41,13 +41,11 @@ def call_now(name: str, index: Index, function: Function, *arguments: Any) -> An
     return function(*map(entry_of, arguments))
 
 
-def merged(
-    call: Call, name: str, block: Index, parts: list[Any], merge: Function, size: int
-) -> Any:
+def merged(call: Call, name: str, block: Index, parts: list[Any], join: Function, size: int) -> Any:
     """Return several parts merged to one by an engine, in a tree."""
     for height in count():
         groups = enumerate(parts[k : k + size] for k in range(0, len(parts), size))
-        parts = [call(f"{name}-{height}", (*block, k), merge, *group) for k, group in groups]
+        parts = [call(f"{name}-{height}", (*block, k), join, *group) for k, group in groups]
         if len(parts) == 1:
             return parts[0]
 
@@ -116,11 +114,7 @@ class Tree:
         return made
 
     def _down(
-        self,
-        name: str,
-        function: Function,
-        *of_unions: OfLevels,
-        of_members: OfLevels | None = None,
+        self, name: str, function: Function, *unions: OfLevels, of_members: OfLevels | None = None
     ) -> tuple[OfLevels, dict[Index, Entry]]:
         """Return, by level, a function's results for each union, and the entry that a chunk has.
 
@@ -132,7 +126,7 @@ class Tree:
         for height in reversed(range(len(self.levels))):
             call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
             for group, members in self._groups(height):
-                arguments = [of_levels[height][group] for of_levels in of_unions]
+                arguments = [of_levels[height][group] for of_levels in unions]
                 if of_members is not None:
                     arguments += [of_members[height][member] for member in members]
                 result = call(self.block + group, function, above.get(group), *arguments)

@@ -40,6 +40,8 @@ from conncomp.kernels.cuda.components.tables import combine_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
 Labels = NDArray[Any]
+Shape = tuple[int, ...]
+Spacing = tuple[float, ...]  # the distance of neighbouring elements along each axis of an item
 # "auto" is 0, for labels that cannot be those of a graph.
 Background = int | Literal["auto"] | None
 
@@ -85,8 +87,8 @@ class Items:
     labels: Labels
     background: int
     rows: int
-    batch: tuple[int, ...]
-    shape: tuple[int, ...]
+    batch: Shape
+    shape: Shape
     dtype: np.dtype[Any]
 
     @property
@@ -110,12 +112,12 @@ class Items:
         return library_at(self.labels)
 
     @property
-    def described(self) -> tuple[Labels, int, int, tuple[int, ...]]:
+    def described(self) -> tuple[Labels, int, int, Shape]:
         """The arguments of kernels for GPUs."""
         return self.labels, self.background, self.all_rows, self.shape
 
     @property
-    def flat(self) -> tuple[Labels, tuple[int, ...], int]:
+    def flat(self) -> tuple[Labels, Shape, int]:
         """The arguments of native code."""
         return self.labels.reshape(-1), self.shape, self.background
 
@@ -136,7 +138,7 @@ def as_contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
     return contiguous(array, dtype) if on_cpu else array.astype(dtype, order="C", copy=False)
 
 
-def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
+def check_spacing(spacing: Any, ndim: int) -> Spacing:
     """Return how far apart elements of an item are along each axis: 1, or a number, along all."""
     if spacing is None:
         return (1.0,) * ndim
@@ -156,10 +158,8 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
         raise ValueError(f"spacing={shown(spacing)} must be positive and finite")
     small, large = min(lengths, default=1.0), max(lengths, default=1.0)
     if not all(TINY < product < HUGE for product in (small * small, large * large, prod(lengths))):
-        raise ValueError(
-            f"spacing={shown(spacing)}: volumes and moments have no room in floating point; use "
-            "another unit"
-        )
+        told = f"spacing={shown(spacing)}: volumes and moments have no room in floating point"
+        raise ValueError(f"{told}; use another unit")
     return tuple(lengths)
 
 
@@ -216,10 +216,8 @@ def check_place(image: Any, placed: bool, name: str = "image", labels: str = "la
     """Raise if an image does not lie where labels do, on the current GPU if they are `placed`."""
     if on_gpu(image) != placed:
         places = "GPU memory", "main memory"
-        raise TypeError(
-            f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}; copy one of "
-            "them to where the other one is"
-        )
+        told = f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}"
+        raise TypeError(f"{told}; copy one of them to where the other one is")
     if placed:
         check_gpu(as_cupy(image), name)
 
@@ -280,7 +278,7 @@ def most_rows(elements: int) -> int:
     return max(ROWS_PER_ELEMENT * elements, ROWS_ALWAYS)
 
 
-def _check_rows(high: int, batch: tuple[int, ...], elements: int, name: str) -> None:
+def _check_rows(high: int, batch: Shape, elements: int, name: str) -> None:
     """Raise if tables with a row for each number up to the largest label were too large."""
     items = prod(batch)
     if (high + 1) * items > most_rows(elements):
@@ -294,9 +292,7 @@ def _check_rows(high: int, batch: tuple[int, ...], elements: int, name: str) -> 
         )
 
 
-def check_background(
-    background: Background, batch: tuple[int, ...], shape: tuple[int, ...]
-) -> tuple[int, int]:
+def check_background(background: Background, batch: Shape, shape: Shape) -> tuple[int, int]:
     """Return the background, -1 if there is none, and the lowest number that labels may be."""
     if isinstance(background, str) and background == "auto":
         if len(shape) == 1:

@@ -107,10 +107,8 @@ def colour_components(
     check_dimensions(len(items.shape))
     lengths = [length for length in items.shape if length != 1] or [1]
     if len(lengths) > MOST_AXES:
-        raise ValueError(
-            f"labels has {len(lengths)} axes that are longer than 1; colours are for up to "
-            f"{MOST_AXES}, for example a slice of it"
-        )
+        told = f"labels has {len(lengths)} axes that are longer than 1"
+        raise ValueError(f"{told}; colours are for up to {MOST_AXES}, for example a slice of it")
     base = None if image is None else check_image(image, items.batch + items.shape)
     components, table = _colours(items, lengths)
     picture = np.take(table, components.reshape(-1), axis=0)

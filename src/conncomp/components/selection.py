@@ -168,10 +168,8 @@ def check_sizes(
 def check_connectivity_is_for_masks(connectivity: float | None) -> None:
     """Raise if a connectivity is given with labels, which are components already."""
     if connectivity is not None:
-        raise ValueError(
-            f"connectivity={shown(connectivity)} is for masks, but labels is of integers, "
-            "which are components already; leave it out"
-        )
+        told = f"connectivity={shown(connectivity)} is for masks, but labels is of integers"
+        raise ValueError(f"{told}, which are components already; leave it out")
 
 
 @where_labels_lie

@@ -16,7 +16,7 @@ from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._containers import spacing_of
 from conncomp._lazy import function_for, laid_beside
 from conncomp.components._columns import Columns
-from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
+from conncomp.components._labels import Background, Items, Spacing, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn, box_slices
@@ -202,10 +202,8 @@ class ComponentTable(ComponentStatistics):
 
     def __iter__(self) -> Iterator[Any]:
         """Refuse: Python would ask for rows by number."""
-        raise TypeError(
-            "a ComponentTable is not iterated over; .columns() is a dict of its columns, and "
-            ".to_pandas() a table of rows"
-        )
+        told = "a ComponentTable is not iterated over; .columns() is a dict of its columns"
+        raise TypeError(f"{told}, and .to_pandas() a table of rows")
 
     def keys(self) -> list[str]:
         """Return the names of the columns, so that ``dict(table)`` has these."""
@@ -407,7 +405,7 @@ class _Wanted(NamedTuple):
     named: dict[str, Property] | None
     images: list[Intensities]
     has_channels: bool
-    lengths: tuple[float, ...]
+    lengths: Spacing
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
@@ -444,9 +442,7 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     return ComponentTable(**vars(table), properties=properties)
 
 
-def _table(
-    shapes: Shapes, more: OptionalColumns, spacing: tuple[float, ...]
-) -> ComponentStatistics:
+def _table(shapes: Shapes, more: OptionalColumns, spacing: Spacing) -> ComponentStatistics:
     """Return the columns as one table."""
     columns = shapes._asdict() | more.values._asdict() | {"spacing": spacing}
     boxes, faces, classes = columns.pop("boxes"), more.faces, more.classes

@@ -293,10 +293,8 @@ def count_contacts(
             "fewer items"
         )
     if max(steps.times, default=1) * labels.size * len(steps.packed) > np.iinfo(np.int64).max:
-        raise ValueError(
-            "periodic closes so many axes of length 1 that contacts are too many for int64; leave "
-            "these axes of labels out"
-        )
+        told = "periodic closes so many axes of length 1 that contacts are too many for int64"
+        raise ValueError(f"{told}; leave these axes of labels out")
     xp, shape = library_at(labels), (items, *steps.shape)
     if labels.size == 0 or not len(steps.packed):
         return xp.empty((0, 2), np.int64), xp.empty((0, steps.kinds), np.int64)

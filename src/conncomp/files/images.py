@@ -263,10 +263,8 @@ def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
     if suffix == ".png":
         optional("PIL.Image")
         if 0 in shape or not (len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4))):
-            raise ValueError(
-                f"{path}: PNG holds two axes, or three with 3 or 4 colours, and no empty ones, but "
-                f"the shape is {shape}; write .tif or .npy"
-            )
+            told = f"{path}: PNG holds two axes, or three with 3 or 4 colours, and no empty ones"
+            raise ValueError(f"{told}, but the shape is {shape}; write .tif or .npy")
     elif suffix in TIFF:
         optional("tifffile")
         if len(shape) < 2 or 0 in shape:

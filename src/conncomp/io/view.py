@@ -126,10 +126,8 @@ def write_view(
     channels = 0 if base is None else 1 if base.ndim == len(whole) else 3
     unpacked = rows.nbytes + channels * rows.size
     if unpacked > MOST_UNPACKED:
-        raise ValueError(
-            f"labels of shape {shape} would take {unpacked >> 20} MiB in a browser, and at most "
-            f"{MOST_UNPACKED >> 20} are taken; {REMEDY}"
-        )
+        flaw = f"labels of shape {shape} would take {unpacked >> 20} MiB in a browser"
+        raise ValueError(f"{flaw}, and at most {MOST_UNPACKED >> 20} are taken; {REMEDY}")
     data = {"rows": _packed_rows(rows), **_columns(statistics, visible, rows, items.rows)}
     if base is not None:
         shades = as_shades(base, values)[slices].reshape(*shape[:-1], -1)
@@ -141,10 +139,8 @@ def write_view(
     }
     page = _page(about, data)
     if len(page) > MOST_BYTES:
-        raise ValueError(
-            f"a page of labels of shape {shape} would have {len(page) / 1e6:.0f} MB, and at most "
-            f"{MOST_BYTES / 1e6:.0f} are written; {REMEDY}"
-        )
+        told = f"a page of labels of shape {shape} would have {len(page) / 1e6:.0f} MB"
+        raise ValueError(f"{told}, and at most {MOST_BYTES / 1e6:.0f} are written; {REMEDY}")
     with atomic_path(path) as temporary:
         temporary.write_bytes(page)
 

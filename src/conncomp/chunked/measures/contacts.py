@@ -106,7 +106,7 @@ def touch_chunk(
 
 def _with_layers(empty: int, labels: Labels, parts: dict[Index, Layers]) -> Labels:
     """Return a chunk behind one layer of each chunk that precedes along axes; masked is `empty`."""
-    whole = without_mask(empty, labels)
+    whole: Labels = without_mask(empty, labels)
     if not parts:
         return whole
     more = {axes[0] for axes in parts if len(axes) == 1}

@@ -86,10 +86,8 @@ def rows_of(most: int, sizes: OfItems) -> int:
     """Return how many rows a table for any of the items has; raise if more than `most`."""
     rows = max(int(each.labels[-1]) + 1 if len(each.labels) else 0 for each in sizes)
     if rows > most:
-        raise ValueError(
-            f"labels holds {rows - 1}, too large for its elements; renumber it first, with "
-            "conncomp.relabel_consecutive(labels)"
-        )
+        told = f"labels holds {rows - 1}, too large for its elements"
+        raise ValueError(f"{told}; renumber it first, with conncomp.relabel_consecutive(labels)")
     return rows
 
 

@@ -47,11 +47,9 @@ class LabelChunks:
 
     of_no_element: ClassVar[Function]  # for Dask arrays alone: a volume in files has elements
 
-    def __init__(
-        self, array: Any, lengths: Lengths, background: Background, batch_axes: int
-    ) -> None:
+    def __init__(self, array: Any, lengths: Lengths, background: Background, axes: int) -> None:
         self.array, shape = array, array.shape
-        batch = as_batch_axes(batch_axes, len(shape), "labels")
+        batch = as_batch_axes(axes, len(shape), "labels")
         empty, self.lowest = check_background(background, shape[:batch], shape[batch:])
         self.labelling = Labelling(None if background is None else empty, batch)
         self.layout = Layout(lengths, (False,) * len(shape), batch)
@@ -89,12 +87,9 @@ class Numbered(NamedTuple):
 
 def number_chunk(labelling: Labelling, labels: Labels, name: str = "labels") -> Numbered:
     """Renumber the labels of a chunk; raise ValueError if one is negative or not of int64."""
-    background, batch = labelling
     given = as_cupy(labels) if on_gpu(labels) else labels
-    numbers, old = relabel_consecutive(
-        given, return_labels=True, background=background, batch_axes=batch
-    )
-    old = unmasked(old).reshape(prod(labels.shape[:batch]), -1)
+    numbers, old = relabel_consecutive(given, return_labels=True, **labelling._asdict())
+    old = unmasked(old).reshape(prod(labels.shape[: labelling.batch_axes]), -1)
     if old.size and old.min() < 0:
         raise ValueError(f"{name} holds {old.min()}; labels are not negative")
     check_fits(old, name)
@@ -104,22 +99,18 @@ def number_chunk(labelling: Labelling, labels: Labels, name: str = "labels") -> 
 def check_fits(labels: Labels, name: str = "labels") -> None:
     """Raise ValueError if one of some labels is too large for int64, which those of rows are."""
     if labels.dtype.kind == "u" and labels.size and labels.max() > INT64_MAX:
-        raise ValueError(
-            f"{name} holds {labels.max()}, too large for int64; renumber it first, with "
-            f"conncomp.relabel_consecutive({name})"
-        )
+        told = f"{name} holds {labels.max()}, too large for int64"
+        raise ValueError(f"{told}; renumber it first, with conncomp.relabel_consecutive({name})")
 
 
-def without_mask(empty: int, labels: Labels) -> Labels:
+def without_mask(empty: int, labels: Labels) -> Any:
     """Return labels as an array of NumPy or CuPy, with `empty` for masked elements."""
     if on_gpu(labels):
-        placed: Labels = as_cupy(labels)
-        return placed
+        return as_cupy(labels)
     if not isinstance(labels, np.ma.MaskedArray):
         return labels
     check_fits(labels.compressed())
-    filled: Labels = np.ma.filled(labels.astype(np.int64), empty)
-    return filled
+    return np.ma.filled(labels.astype(np.int64), empty)
 
 
 def last_layers(axes: Sequence[int], empty: int, labels: Labels) -> Layers:

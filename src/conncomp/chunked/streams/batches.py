@@ -232,10 +232,8 @@ def _as_slab(given: Any, name: str, axes: Any) -> Slab:
     if isinstance(image, np.ma.MaskedArray):
         raise ValueError(f"{name}[1], an image, has masked elements; mask those of the slab")
     if image.shape != values.shape:
-        raise ValueError(
-            f"{name} has an image of shape {image.shape}; it must have that of the slab, "
-            f"{values.shape}"
-        )
+        told = f"{name} has an image of shape {image.shape}"
+        raise ValueError(f"{told}; it must have that of the slab, {values.shape}")
     return Slab(values, image)
 
 
@@ -251,15 +249,11 @@ def _as_values(given: Any, name: str) -> NDArray[Any]:
 
 def _check_alike(slab: Slab, first: Slab, name: str) -> None:
     if slab.values.shape[1:] != first.values.shape[1:]:
-        raise ValueError(
-            f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}; all axes "
-            "but the first must be of the same length"
-        )
+        flaw = f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}"
+        raise ValueError(f"{flaw}; all axes but the first must be of the same length")
     if (slab.image is None) != (first.image is None):
         raise ValueError(f"only one of slabs[0] and {name} has an image; all must, or none")
     for array, model in ((slab.values, first.values), (slab.image, first.image)):
         if array is not None and model is not None and array.dtype != model.dtype:
-            raise ValueError(
-                f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}; they must be of "
-                "one dtype"
-            )
+            told = f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}"
+            raise ValueError(f"{told}; they must be of one dtype")

@@ -136,10 +136,8 @@ def opened_again(names: Names, threshold: float | None, folder: str, path: str) 
     """Open what a worker reads and writes, which stays open until the next call."""
     volume = opened_volume(*names.source).__enter__()
     if volume.identity() != names.identity:
-        raise ValueError(
-            f"{volume.path}: a worker finds other files there than the process that asked it; it "
-            "must see the same ones, by the same names"
-        )
+        told = f"{volume.path}: a worker finds other files there than the process that asked it"
+        raise ValueError(f"{told}; it must see the same ones, by the same names")
     target = target_of(Path(names.name), Path(path), volume, np.dtype(names.dtype))
     with blaming(target.path):
         target.open()
@@ -163,10 +161,8 @@ def workers_of_cluster(address: str) -> Iterator[Any]:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
-            raise ConnectionError(
-                f"scheduler={shown(address)} has no workers; start some with 'dask worker "
-                f"{address}'"
-            ) from error
+            told = f"scheduler={shown(address)} has no workers"
+            raise ConnectionError(f"{told}; start some with 'dask worker {address}'") from error
         with client.get_executor() as executor:
             tasks = NamedTasks(executor)
             try:

@@ -40,9 +40,8 @@ FIXED = 5 * 10**7  # what else takes memory: threads, buffers of Zarr, reports o
 PROGRAM = 7 * 10**7  # of a process that has only opened a volume: 44 to 65 MB were measured
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
-OF_QUESTION = (
-    *("background", "connectivity", "structure", "tolerance", "periodic", "numbering", "dtype"),
-)
+# Arguments that are no question to the array.
+OF_FILES = {"batch_axes", "threshold", "min_size", "largest", "listed"}
 
 
 class Counts(NamedTuple):
@@ -97,7 +96,7 @@ class Arguments:
         if batch is None:
             with naming(volume.path):
                 batch = batch_axes_of(volume.axes, volume.shape)
-        asked = {name: getattr(self, name) for name in OF_QUESTION}
+        asked = {name: given for name, given in vars(self).items() if name not in OF_FILES}
         lengths = lengths_of(volume.shape, block_shape(volume))
         return rules_of_image(lengths, kind, batch_axes=batch, **asked)
 
@@ -345,10 +344,8 @@ def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> in
             f"{volume.chunks}, take {in_words(now + block)}"
         )
         if limit is None:
-            raise ValueError(
-                f"{volume.path}: {needed}, and there are {in_words(most)}; rechunk it to smaller "
-                "chunks"
-            )
+            told = f"{volume.path}: {needed}, and there are {in_words(most)}"
+            raise ValueError(f"{told}; rechunk it to smaller chunks")
         raise ValueError(
             f"memory={in_words(limit)} is too little: {needed}; give more, or rechunk the source"
         )

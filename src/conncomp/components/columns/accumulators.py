@@ -274,10 +274,8 @@ class Accumulators:
         spans = (self.boxes[:, :, 1] - self.boxes[:, :, 0]).astype(np.float64)
         largest = spans.prod(axis=1) ** (POWERS - 1) * self.sizes
         if len(self.rows) and float(largest.max()) >= 2.0**MOST_BITS:
-            raise ValueError(
-                "labels has a component so large that its moments do not fit into 128 bits; "
-                "pass labels and image as NumPy arrays"
-            )
+            told = "labels has a component so large that its moments do not fit into 128 bits"
+            raise ValueError(f"{told}; pass labels and image as NumPy arrays")
 
     @property
     def _described(self) -> tuple[Any, ...]:

@@ -10,8 +10,7 @@ the hull's elements. scikit-image has the same hulls of components that are not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ BLOCK = 1 << 20  # distances that are known at once
 MIDPOINTS = np.concatenate([np.eye(3), -np.eye(3)]) / 2
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(NamedTuple):
     """The data that entries are made of, apart from the caller's, who may change labels and image.
 
     `runs` of native code have the elements, `boxes` are of shape (n, ndim, 2), and `channels` are
@@ -153,9 +151,8 @@ def lines_of_hull(ends: Corners) -> tuple[Corners, Corners]:
     """Return the first and the last element of each line that a component's hull has."""
     _, planes = _hull(ends)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    lines = np.stack(
-        np.meshgrid(*(np.arange(low[k], high[k] + 1) for k in range(2)), indexing="ij"), axis=-1
-    ).reshape(-1, 2)
+    edges = (np.arange(low[k], high[k] + 1) for k in range(2))
+    lines = np.stack(np.meshgrid(*edges, indexing="ij"), axis=-1).reshape(-1, 2)
     first, last = np.full(len(lines), low[2], float), np.full(len(lines), high[2], float)
     for normal_z, normal_y, slope, offset in planes:
         room = TOLERANCE - offset - lines @ (normal_z, normal_y)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ NARROW = ("u1", "u2", "i2")  # whose sums are of 64 bits
 SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
 
 
-@dataclass(frozen=True)
-class Intensities:
+class Intensities(NamedTuple):
     """Values, contiguous and of a type that kernels know, and what is made of them.
 
     `dtype` and `given_sums` are the user's types, `sums` that of kernels. The unit of a sum is
@@ -42,15 +40,13 @@ class Intensities:
     bits: int
 
 
-def check_images(
-    image: Any, items: Items, may_have_channels: bool
-) -> tuple[list[Intensities], bool]:
+def check_images(image: Any, items: Items, with_channels: bool) -> tuple[list[Intensities], bool]:
     """Return an image, or those of its channels, and whether its last axis is of channels."""
     if image is None:
         return [], False
     given, shape = _as_array(image, items, "image"), (*items.batch, *items.shape)
     has_channels = given.ndim == len(shape) + 1 and given.shape[:-1] == shape
-    if may_have_channels and has_channels and given.shape[-1] > 0:
+    if with_channels and has_channels and given.shape[-1] > 0:
         return [check_image(given[..., channel], items) for channel in range(given.shape[-1])], True
     return [_image_of(given, image, items, "image")], False
 

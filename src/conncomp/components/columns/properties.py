@@ -7,19 +7,18 @@ intercepts are Crofton's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial, reduce
 from math import inf, pi
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._arrays import as_cupy, on_gpu
-from conncomp.components._labels import library_at
+from conncomp.components._labels import Spacing, library_at
 from conncomp.components.columns import crops
 from conncomp.components.columns.accumulators import Accumulators, Channel, directions, hu
 from conncomp.components.columns.crops import Contents, LazyColumn
@@ -48,8 +47,7 @@ MOST_UNEVEN = 1e5
 PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(NamedTuple):
     """A property: a function of its values, an array or a `LazyColumn`, and when it exists.
 
     Items of so many `axes` have it, or all; some need an image, equal lengths along all axes,
@@ -86,12 +84,11 @@ class Property:
         return ""
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(NamedTuple):
     """The conditions on which properties exist."""
 
     has_image: bool
-    spacing: tuple[float, ...]  # a length for each axis
+    spacing: Spacing  # a length for each axis
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
@@ -248,7 +245,7 @@ def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
     return reduce(add, (counts[:, k] * float(weight) for k, weight in enumerate(weights)))
 
 
-def crofton_weights(spacing: tuple[float, ...]) -> Any:
+def crofton_weights(spacing: Spacing) -> Any:
     """Return what an intercept adds, for each of the `directions`.
 
     It is the length, or area, per line, times the part of all directions that is nearest to it.

@@ -61,10 +61,8 @@ def read_volume(path: str, key: str | None = None) -> Content:
     with opened_volume(path, key) as volume:
         held = _bytes_of(volume.place if isinstance(volume, ZarrVolume) else path)
         if math.prod(volume.shape) * volume.dtype.itemsize > max(SMALL, EXPANSION * held):
-            raise ValueError(
-                f"{path}: says that it has shape {volume.shape} and dtype {volume.dtype}, but is "
-                f"of {held} bytes"
-            )
+            told = f"{path}: says that it has shape {volume.shape} and dtype {volume.dtype}"
+            raise ValueError(f"{told}, but is of {held} bytes")
         image = volume.read(tuple(slice(0, length) for length in volume.shape))
         with reading(path, "the scale"):
             scale = volume.scale()

@@ -123,10 +123,8 @@ def open_folder(path: str) -> Slices:
         slices = [_read_image(path, name) for name in images[begin:end]]
         for name, image in zip(images[begin:end], slices, strict=True):
             if image.shape != shape or image.dtype != dtype:
-                raise ValueError(
-                    f"{name} has shape {image.shape} and dtype {image.dtype}, but {images[0]} has "
-                    f"{shape} and {dtype}"
-                )
+                told = f"{name} has shape {image.shape} and dtype {image.dtype}"
+                raise ValueError(f"{told}, but {images[0]} has {shape} and {dtype}")
         return np.stack(slices)
 
     return Slices(path, (len(images), *shape), dtype, read)
