@@ -75,8 +75,7 @@ def on_host(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) else move_from_gpu(array)
 
 
-# An operation on so few entries takes less time in main memory than to be launched on a GPU.
-FEW = 1 << 15
+FEW = 1 << 15  # entries that take less time in main memory than to launch a kernel
 
 
 def few_on_host(array: Any) -> Any:

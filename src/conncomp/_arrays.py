@@ -68,7 +68,6 @@ def library_of(array: object) -> str:
 
 @lru_cache(maxsize=256)
 def _libraries_of_class(its_type: type) -> tuple[str, ...]:
-    """Return the library of a class, and those of what it inherits from."""
     names = [base.__module__.partition(".")[0] for base in its_type.__mro__]
     return tuple({"jaxlib": "jax"}.get(name, name) for name in names)
 

@@ -81,7 +81,6 @@ def dask_array(name: str, given: object) -> Array:
 def _resolved(
     resolve: Callable[..., tuple[Layout, Rules]], name: str, array: Array, arguments: dict[str, Any]
 ) -> tuple[Layout, Rules]:
-    """Resolve arguments, and refuse those for arrays in memory."""
     if arguments.pop("out", None) is not None:
         told = f"out is for arrays in memory, but {name} is of Dask"
         raise ValueError(f"{told}; dask.array.store writes the labels to an array")

@@ -99,7 +99,6 @@ class TaskGraph:
         return Entry(joined.task, len(joined.calls) - 1) if task is None else task
 
     def _joined_at(self, name: str, index: Index) -> _Joined:
-        """Return the calls that are joined with one of an index."""
         side = self._side
         group = tuple(k // side for k in index)
         key = (self.names[f"{name}-joined"], *group)

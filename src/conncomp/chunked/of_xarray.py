@@ -127,7 +127,6 @@ def _is_nameless(array: Any) -> bool:
 
 
 def _are_near(wanted: Any, given: Any) -> bool:
-    """Whether the coordinates of an axis are the same, but for the rounding of numbers."""
     if not {wanted.dtype.kind, given.dtype.kind} <= set("fiu") or wanted.equals(given):
         return bool(wanted.equals(given))
     first, second = (np.asarray(index, np.float64) for index in (wanted, given))

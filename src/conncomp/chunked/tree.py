@@ -69,7 +69,6 @@ class Tree:
         self._call, self.block, self.layout = call, block, layout
         self.levels = levels_of(tuple(layout.counts[axis] for axis in layout.crossed))
         indices = product(*((k,) for k in block), *map(range, layout.counts[len(block) :]))
-        # The index of each chunk, by that in the tree.
         self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
     def unite(self, linked: OfChunks) -> dict[Index, Entry]:

@@ -279,7 +279,6 @@ def most_rows(elements: int) -> int:
 
 
 def _check_rows(high: int, batch: Shape, elements: int, name: str) -> None:
-    """Raise if tables with a row for each number up to the largest label were too large."""
     items = prod(batch)
     if (high + 1) * items > most_rows(elements):
         what, given = f"its {elements} elements; renumber it", name

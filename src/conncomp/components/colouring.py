@@ -16,18 +16,15 @@ from conncomp._core import native
 from conncomp._lazy import laid_beside
 from conncomp.components._labels import Background, Items, Labels, check_items
 
-# Components this close to each other, along every axis, get different colours.
-REACH = 2
-# An element has so many others close to it along each axis, to the power of the axes.
-MOST_AXES = 5
+REACH = 2  # components this close, along every axis, get different colours
+MOST_AXES = 5  # as an element has 5 to the power of the axes within reach
 # Colours that are handed out first; more are mixed where a component's neighbours have all.
 COMMON = 12
 # Colours are bits of a word; those beyond are chosen in further passes, up to as many as differ.
 WORD, MOST = 64, 3000
 # Elements that are mixed, and made shades, at once, so that they stay in a cache.
 BLOCK, SHADES = 1 << 14, 1 << 16
-# Opacity is counted in parts of this, so that mixtures of bytes fit into 16 bits.
-OPAQUE = 256
+OPAQUE = 256  # parts of opacity, so that mixtures of bytes fit into 16 bits
 
 ValueRange = tuple[float, float] | None
 
@@ -226,7 +223,6 @@ def _is_close(components: Labels, strides: list[int], rows: int) -> Any:
 
 
 def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
-    """Return the minimum or maximum of values up to `REACH` strides before and after each."""
     for _ in range(REACH):
         wider = values.copy()
         function(wider[stride:], values[:-stride], out=wider[stride:])
@@ -264,7 +260,6 @@ def palette(count: int) -> Any:
 
 @cache
 def _mild_colours() -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Return colours to choose from, and what they are in Oklab."""
     steps = np.linspace(0, 255, 18).astype(np.uint8)
     candidates = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     perceived = _oklab(candidates)

@@ -95,7 +95,6 @@ def fill_holes(
 
 
 def _fill_labels(labels: Any, largest: int | None, *neighbours: Any) -> Labels:
-    """Let each hole that one label surrounds have that label."""
     items, objects = check_touching(labels, *neighbours)
     xp, empty, num_labels = items.xp, items.background, items.all_rows
     inside = items.labels != empty

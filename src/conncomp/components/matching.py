@@ -134,7 +134,6 @@ class Matches(Columns):
         return MatchScores(*counts, *shares, f1, accuracy)
 
     def _most_pairs(self, least: float) -> int:
-        """Return how many pairs can be matched, of those whose ratio is large enough."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching
 

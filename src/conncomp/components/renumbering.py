@@ -163,7 +163,6 @@ def _renumber(
 
 
 def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -> Any:
-    """Return numbers of the distinct labels of items, which ascend."""
     xp = library_at(labels)
     # A negative number is no unsigned one, which would have to hold it to be compared.
     present = empty == 0 or (empty == -1 and labels.dtype.kind == "i")
@@ -175,7 +174,6 @@ def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -
 
 
 def _old_labels(labels: Any, item: Any, items: int, numbers: Any, first: int) -> Any:
-    """Return the label of each number of each item, and 0 for numbers that none has."""
     xp = library_at(labels)
     # Ahead of each item is room for the background, which may be -1.
     length = 1 + max(int(numbers.max()) + 1, first)

@@ -143,7 +143,6 @@ def remove_small_components(
 def _items_of_labels_or_mask(
     labels: Any, connectivity: float | None, background: Background, batch_axes: int
 ) -> tuple[Items, bool]:
-    """Return labels, or those of a mask, and whether it is one."""
     mask = as_mask(labels)
     if mask is None:
         items = check_items(labels, background, batch_axes)

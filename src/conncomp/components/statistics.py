@@ -443,7 +443,6 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
 
 
 def _table(shapes: Shapes, more: OptionalColumns, spacing: Spacing) -> ComponentStatistics:
-    """Return the columns as one table."""
     columns = shapes._asdict() | more.values._asdict() | {"spacing": spacing}
     boxes, faces, classes = columns.pop("boxes"), more.faces, more.classes
     return ComponentStatistics(**columns, bounding_boxes=boxes, faces=faces, classes=classes)

@@ -32,8 +32,7 @@ from conncomp.kernels.cuda.components import contacts as on_gpu
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
-# A pair of labels and a kind of contact are a key of so many bits.
-KEY_BITS = 63
+KEY_BITS = 63  # of a pair of labels and a kind of contact
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from conncomp.files.scales import Content
 # The most values that one byte of a file can hold: a forged size must not allocate more. PNG has up
 # to 8 pixels per byte before DEFLATE; JPEG needs a bit per 64 pixels.
 VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
-# Pictures of up to this many values are always decoded.
-SMALL_PICTURE = 1 << 26
+SMALL_PICTURE = 1 << 26  # values that are always decoded
 
 
 def read_picture(file: IO[bytes], reader: str) -> Content:

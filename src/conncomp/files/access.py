@@ -33,7 +33,6 @@ Progress = Callable[[int, int], object]
 Fill = Callable[[memoryview], int]  # fills a buffer, and returns how many bytes
 Consume = Callable[[NDArray[np.uint8], bool], int]  # a chunk, and whether it is the last
 
-# Temporary files have this in their names.
 TEMPORARY = "conncomp"
 # Lines read in Python, headers and comments, are cut at this length.
 LONGEST_LINE = 1 << 16

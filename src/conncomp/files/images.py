@@ -47,13 +47,10 @@ OF_SERIES = ("TIFF", OME_XML)
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 PNM = (".pbm", ".pgm", ".ppm", ".pnm", ".pfm")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
-# Headers of .npy files are shorter than this.
-NPY_HEADER = 1 << 16
+NPY_HEADER = 1 << 16  # bytes, at most
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
-# Pipes and other files that are not regular are read up to this size.
-MOST_FROM_PIPE = 1 << 32
-# Errors name at most this many keys of an archive.
+MOST_FROM_PIPE = 1 << 32  # bytes of what is no regular file
 KEYS_SHOWN = 8
 
 
@@ -379,8 +376,7 @@ KINDS = (
     FileKind("PNM", rb"P([1-6]\s|[fF]\s)", PNM, partial(read_picture, reader="Ppm")),
 )
 
-# No signature is longer.
-SIGNATURE = 16
+SIGNATURE = 16  # bytes, at most
 
 
 def _as_png(image: Image, path: StrPath) -> Image:

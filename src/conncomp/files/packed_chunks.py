@@ -31,8 +31,7 @@ SHARDS, CHECKSUM = "sharding_indexed", "crc32c"
 CHECKSUM_BYTES = 4
 # Codecs that allocate what chunks claim, or look for parts where chunks say.
 TELLING = {"blosc", "lz4", "zstd", SHARDS}
-# The options of filters that name types of values.
-TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
+TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")  # options of filters
 
 
 class Codec(NamedTuple):

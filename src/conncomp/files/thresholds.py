@@ -14,7 +14,7 @@ from conncomp._core import native
 from conncomp._optional import optional
 
 WAYS = ("otsu", "li", "triangle", "local")
-# Elements of the window of a local threshold along each axis: the default, and the most.
+# Elements of the window of a local threshold along each axis.
 WINDOW, MOST_WINDOW = 51, 2001
 
 
@@ -88,7 +88,6 @@ def otsu(image: NDArray[Any]) -> Any:
 
 
 def _counted(image: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct finite values, ascending, and their counts."""
     if image.dtype not in (np.uint8, np.uint16):
         values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
         return values, counts
@@ -119,10 +118,8 @@ def above(image: NDArray[Any], threshold: Any) -> NDArray[np.bool_]:
     return np.asarray(image > below)
 
 
-# How many elements to look at, in the middle of an image.
-LOOKED_AT = 1 << 20
-# Labels in floats must be whole numbers below this.
-EXACT = 2.0**53
+LOOKED_AT = 1 << 20  # elements, in the middle of an image
+EXACT = 2.0**53  # labels in floats are whole numbers below this
 # Fewer pairs of neighbours, or fewer labels, allow no judgement.
 LEAST, FEW = 64, 16
 

@@ -33,10 +33,8 @@ from conncomp.files.access import StrPath, as_path, atomic_path
 
 # The most bytes of a page, and of what it unpacks in the memory of a browser.
 MOST_BYTES, MOST_UNPACKED = 50_000_000, 1 << 29
-# A page shows slices of three axes.
-MOST_AXES = 3
-# Bytes to pack at once.
-BLOCK = 1 << 22
+MOST_AXES = 3  # whose slices a page shows
+BLOCK = 1 << 22  # bytes to pack at once
 
 REMEDY = "show less by part=, for example every second element along each axis: ::2, ::2, ::2"
 
@@ -163,7 +161,6 @@ def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
 
 
 def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
-    """Return the three lengths of the part to show; missing ones are 1."""
     lengths = [axis["length"] for axis in axes]
     if 0 in lengths:
         raise ValueError(f"there is nothing to show in a part of shape {tuple(lengths)}")
@@ -178,7 +175,7 @@ def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
 
 
 def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[float]:
-    """Return the distances along the three axes of the part, divided by the smallest."""
+    """Return the distances along the three axes, divided by the smallest."""
     pairs = zip(axes, spacing, strict=True)
     longer = [length * axis["step"] for axis, length in pairs if axis["length"] > 1]
     least = min(longer, default=1.0)
@@ -201,7 +198,7 @@ def _rows(labels: NDArray[Any], background: int, count: int) -> tuple[NDArray[An
 def _columns(
     statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any], of_item: int
 ) -> dict[str, bytes]:
-    """Return packed columns on the visible components; each item has `of_item` labels."""
+    """Return packed columns; each item has `of_item` labels."""
     at = np.searchsorted(statistics.labels, visible)
     colours = np.zeros((len(visible) + 1, 3), np.uint8)
     colours[rows] = colour_components(rows, background=0)
@@ -216,7 +213,6 @@ def _columns(
 
 
 def _packed_rows(volume: NDArray[Any]) -> bytes:
-    """Pack the differences of the rows of a volume of unsigned integers."""
     table = volume.reshape(-1, volume.shape[-1])
     differences = table.copy()
     differences[1:] -= table[:-1]
@@ -224,7 +220,7 @@ def _packed_rows(volume: NDArray[Any]) -> bytes:
 
 
 def _packed(values: NDArray[Any]) -> bytes:
-    """Return an array packed by zlib, as text; raise if it is too large for a page."""
+    """Return an array packed by zlib, as text."""
     packer, packed, size = zlib.compressobj(), [], 0
     data = values.view(np.uint8).data
     for start in range(0, len(data), BLOCK):

@@ -22,8 +22,7 @@ from conncomp.grid._arguments import question_of_image
 
 # Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
 PIECE = 1 << 24
-# Slices of a piece, at least: each is labelled with one slice more.
-LEAST = 2
+LEAST = 2  # slices of a piece: each is labelled with one slice more
 
 Slabs = Iterable[ArrayLike | tuple[ArrayLike, ArrayLike]]
 
@@ -152,7 +151,6 @@ def _noted(slabs: Slabs, known: list[tuple[str, Any]]) -> Iterator[Any]:
 
 
 def _batch(table: RowTable, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:
-    """Yield rows in the order of roots, if there are any."""
     if table.rows:
         table = table.take(np.argsort(table["root"]))
         batch = np.empty((table.rows, 0), np.int64)

@@ -25,8 +25,7 @@ from conncomp.chunked.volumes.targets import Target, remove
 from conncomp.files.access import blaming, naming
 from conncomp.files.parts import LOCK, remove_lock, whole
 
-# Reports that are kept in memory, as neighbours ask for them again.
-RECENT = 16
+RECENT = 16  # reports that are kept in memory, as neighbours ask again
 ARRAYS = [name for name in Report._fields if name not in ("faces", "runs")]
 
 STATE, JOURNAL = "state.json", "done.txt"

@@ -107,7 +107,6 @@ def _forget_published(kept: Kept, wanted: Path) -> None:
 
 
 def _open_target(target: Target, kept: Kept) -> None:
-    """Open what labels are written to; make it if it is not there. A failure leaves none."""
     with blaming(kept.labels):
         if kept.is_new:
             try:

@@ -268,7 +268,6 @@ class Accumulators:
         return LabelledComponents(*self.items.described, self.components.runs)
 
     def _check_room(self) -> None:
-        """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""
         if float(self.items.length) ** POWERS < 2.0**MOST_BITS:
             return  # boxes are no larger than an item, and the GPU need not be waited for
         spans = (self.boxes[:, :, 1] - self.boxes[:, :, 0]).astype(np.float64)
@@ -279,7 +278,6 @@ class Accumulators:
 
     @property
     def _described(self) -> tuple[Any, ...]:
-        """Labels and components as native code takes them."""
         if len(self.rows) > INT32_MAX:
             raise ValueError(
                 f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 Corners = NDArray[np.int64]
 
-# How far from a plane of Qhull's, which is rounded, an element still lies on it.
-TOLERANCE = 1e-10
+TOLERANCE = 1e-10  # of Qhull's rounded planes
 BLOCK = 1 << 20  # distances that are known at once
 MIDPOINTS = np.concatenate([np.eye(3), -np.eye(3)]) / 2
 

@@ -13,7 +13,6 @@ from conncomp.components._labels import Items, as_contiguous, check_place
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
-# By the argument, of what kinds values are.
 KINDS = {"image": ("biuf", NUMBERS)}
 KINDS |= dict.fromkeys(("classes", "by"), ("biu", "of bool or integers"))
 
@@ -97,7 +96,6 @@ def _as_array(image: Any, items: Items, name: str) -> Any:
 
 
 def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
-    """Return values as kernels take them: contiguous, of a type that they know."""
     name = f"{dtype.kind}{dtype.itemsize}"
     wanted = dtype if dtype.kind == "b" else np.dtype(WIDER.get(name, name))
     values = as_contiguous(given, wanted)

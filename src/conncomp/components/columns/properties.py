@@ -241,7 +241,6 @@ def crofton(measured: Accumulators) -> Any:
 
 
 def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
-    """Return the sum of weighted counts of each row: of the same digits on any device."""
     return reduce(add, (counts[:, k] * float(weight) for k, weight in enumerate(weights)))
 
 

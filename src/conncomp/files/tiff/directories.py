@@ -19,10 +19,8 @@ INTERPRETED = frozenset({"shaped", "imagej", "lsm", "stk", "uniform"})
 # Tags that point to more directories, and the formats of their values.
 SUBDIRECTORIES = (330, 34665, 34853, 40965)
 PLACES = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
-# Bytes per value, by type.
 TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
-# tifffile considers directories with more tags as damaged.
-MOST_TAGS = 4096
+MOST_TAGS = 4096  # in a directory; to tifffile, more are damage
 
 
 def open_tiff(file: IO[bytes]) -> Any:

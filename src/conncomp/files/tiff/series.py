@@ -80,7 +80,6 @@ Images = OmeSet | OpenTiff
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
-    """Return the pages of an image of OME as a series of tifffile."""
     elsewhere = ome.other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
         raise ValueError(f"has OME metadata of planes in {printable(other)!r}; {MISFIT}")
@@ -182,7 +181,6 @@ def open_series(file: IO[bytes]) -> Series:
 
 
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:
-    """Return a series; raise if it claims more than the `size` bytes of the file can hold."""
     if not (images or tiff.series):
         raise ValueError("holds no page")
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]

@@ -27,8 +27,7 @@ VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
 KINDS = ("time", "channel", "space")
 KIND_OF = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
 MOST_LEVELS = 64
-# So many folders above an array may be the image that it belongs to.
-DEEPEST = 3
+DEEPEST = 3  # folders above an array that may be its image
 
 
 class Multiscale(NamedTuple):
@@ -174,7 +173,6 @@ def _level(group: Any, path: str, place: str) -> Any:
 
 
 def _check_sizes(levels: list[Any]) -> None:
-    """Raise ValueError unless each array is no finer than the one before, and has few chunks."""
     for finer, level in pairwise(levels):
         count = math.prod(counts_of(level.shape, level.shards or level.chunks))
         if any(n > m for n, m in zip(level.shape, finer.shape, strict=True)):

@@ -21,7 +21,6 @@ from conncomp.files.parts import check_place
 from conncomp.files.slabs import sliced
 from conncomp.files.tiff.series import Series
 
-# Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 
 
@@ -62,7 +61,6 @@ class Slices(Volume):
 
 
 def _flat_file(path: str, series: Series, ahead: int) -> Slices:
-    """Return a volume whose values follow each other in a file, after some bytes ahead."""
     plane, dtype = math.prod(series.shape[1:]), series.dtype
 
     def read(begin: int, end: int) -> NDArray[Any]:
