@@ -106,7 +106,7 @@ def check_gpu(array: Any, name: str) -> None:
 
 
 def in_library(array: Any, library: str) -> Any:
-    """Return an array, or a tuple, dict or dataclass of such, as those of `library`; others as is.
+    """Return an array, or a tuple, dict or dataclass of such, as those of `library`.
 
     Without a copy where that is possible; as they are if the library takes no arrays of others.
     """

@@ -1,7 +1,7 @@
 """Columns, tables and images of other libraries: what NumPy would lose of them.
 
-That is which values are null, and how far apart the pixels of an image are. None of these libraries
-is imported: who passes one of their objects has imported it.
+That is which values are null, and how far apart pixels are. None of these libraries is imported:
+who passes one of their objects has imported it.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ class AxisLengths(tuple[float, ...]):
 
 
 def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
-    """Return the spacing of the images of SimpleITK or ITK among named arguments, None without any.
+    """Return the spacing, along axes of arrays, of images of SimpleITK or ITK among arguments.
 
-    It is along the axes of arrays. A list has that of its images. ValueError where two differ.
+    None without any. A list has that of its images. ValueError where two differ.
     """
     known: list[tuple[str, AxisLengths]] = []
     for name, image in given:

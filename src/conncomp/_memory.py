@@ -27,9 +27,9 @@ def total_memory() -> int:
 
 
 def check_memory(what: str, num_bytes: int) -> None:
-    """Raise MemoryError at once if something needs more bytes than the machine has.
+    """Raise MemoryError if something needs more bytes than the machine has.
 
-    A pass over an array that broadcasting has made for nothing would take hours before that.
+    A pass over an array of broadcasting would take hours before that.
     """
     if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
         raise MemoryError(

@@ -1,7 +1,7 @@
 """`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler.
 
 Labels are computed into one array of main memory, chunk by chunk. Dask itself would copy all chunks
-to a new array in one thread: to touch so much memory takes longer than to label the chunks.
+to a new array in one thread, which takes longer than to label them.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ SHARE = 4  # of the memory of the machine, one part of which kept values may tak
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
 MANY_CHUNKS = 512
 JOINED = (link, final_roots, publish)
-# Of more chunks than this, it is one task for 4 x 4 x ... of them, if these are no larger than so
-# many elements: it has reports of all of them and of their neighbours at once.
+# Of more chunks than this, of so many elements at most, it is one task for 4 x 4 x ... of them,
+# which has reports of all of them and of their neighbours at once.
 VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
@@ -66,10 +66,8 @@ def label_bonds(bonds: object, **arguments: Any) -> Any:
 def dask_array(name: str, given: object) -> Array:
     """Return a Dask array none of whose chunks is empty, unless all of it is."""
     if not isinstance(given, Array):
-        raise TypeError(
-            f"{name} is a {type(given).__name__} of Dask; make an array of it first, for example "
-            "by .to_dask_array(lengths=True)"
-        )
+        flaw = f"{name} is a {type(given).__name__} of Dask; make an array of it first"
+        raise TypeError(f"{flaw}, for example by .to_dask_array(lengths=True)")
     if np.isnan(np.array(given.shape, float)).any():
         told = f"{name} has chunks of unknown lengths"
         raise ValueError(f"{told}; let Dask find them by its .compute_chunk_sizes() first")

@@ -1,12 +1,12 @@
 """An engine that makes tasks of calls: a graph for any scheduler of Dask.
 
-A task takes half a kilobyte and some microseconds of a graph, whatever it does, so calls that do
-little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
-task, which returns a list.
+A task takes half a kilobyte and some microseconds of a graph, so calls that do little are made
+together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one task, which returns
+a list.
 
 Tasks that take chunks on a GPU use a stream of their thread for each device: threads run side by
-side, and the next task reuses memory that CuPy keeps for the stream. The stream waits for the
-default one, where the chunk may still be made. A task ends when its stream is done.
+side, and the next task reuses the stream's memory. The stream waits for the default one, where the
+chunk may still be made. A task ends when its stream is done.
 """
 
 from __future__ import annotations
@@ -56,10 +56,9 @@ class _Joined(NamedTuple):
 
 
 class TaskGraph:
-    """An engine that makes tasks of calls, by keys that have a token.
+    """An engine that makes tasks of calls, but none for chunks of values, on a GPU or not.
 
-    Calls of `joined` functions are made together for `side` chunks along each axis, of which there
-    are `counts`. The graph has no tasks for chunks of values, on a GPU or not.
+    Calls of `joined` functions are made together for `side` of the `counts` chunks along each axis.
     """
 
     def __init__(

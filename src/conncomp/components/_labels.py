@@ -238,10 +238,8 @@ def check_mask(mask: Any, background: Background) -> None:
     if not (isinstance(background, str) and background == "auto"):
         check_background(background, (), mask.shape)
         if background != 0:
-            raise ValueError(
-                f"background={shown(background)}, but labels is of bool, whose background is "
-                "False; leave background out"
-            )
+            told = f"background={shown(background)}, but labels is of bool"
+            raise ValueError(f"{told}, whose background is False; leave background out")
 
 
 def _number_apart(items: Items, given: Labels) -> Items:
@@ -285,10 +283,8 @@ def _check_rows(high: int, batch: Shape, elements: int, name: str) -> None:
         if batch:
             what = f"{items} items of {elements // items} elements; renumber them"
             given = f"{name}, batch_axes={len(batch)}"
-        raise ValueError(
-            f"{name} holds {high}, too large for {what} first, with "
-            f"conncomp.relabel_consecutive({given})"
-        )
+        told = f"{name} holds {high}, too large for {what} first"
+        raise ValueError(f"{told}, with conncomp.relabel_consecutive({given})")
 
 
 def check_background(background: Background, batch: Shape, shape: Shape) -> tuple[int, int]:

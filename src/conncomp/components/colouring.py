@@ -296,10 +296,8 @@ def check_image(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
     if array.shape in (shape, (*shape, 3)):
         return array
     remedy = "; leave out the opacity, as image[..., :3]" if array.shape == (*shape, 4) else ""
-    raise ValueError(
-        f"image has shape {array.shape}; with labels of shape {shape} it must be of {shape}, in "
-        f"grey, or {(*shape, 3)}, in colour{remedy}"
-    )
+    told = f"image has shape {array.shape}; with labels of shape {shape} it must be of {shape}"
+    raise ValueError(f"{told}, in grey, or {(*shape, 3)}, in colour{remedy}")
 
 
 def check_value_range(value_range: Any, image: Any) -> ValueRange:

@@ -1,9 +1,8 @@
 """Overlaps of the components of two labellings of the same elements.
 
-One labelling is laid on the other: an item's labels and, as a second layer, those of the other,
-with numbers of their own. Elements of a pair of labels that overlap are then neighbours across the
-layers, so that `count_contacts` counts them, on the CPU and on a GPU, in one pass. Cost: that, a
-copy of both labellings, and the sizes of their components.
+One labelling is a second layer upon the other, with numbers of its own. Elements of a pair of
+labels that overlap are then neighbours across the layers, which `count_contacts` counts in one
+pass. Cost: that, a copy of both labellings, and the sizes of their components.
 """
 
 from __future__ import annotations

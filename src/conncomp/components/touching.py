@@ -19,6 +19,7 @@ from conncomp.components._labels import (
     Background,
     Items,
     Labels,
+    Shape,
     check_items,
     check_spacing,
     items_of_rows,
@@ -173,7 +174,7 @@ def region_adjacency(
     return Graph.from_edges(src, dst, int(vertices[0]))
 
 
-def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any, Any]:
+def _weighed(kinds: Any, face: list[float], times: Shape) -> tuple[Any, Any]:
     """Return counts and areas of the contacts of all kinds of each pair; the first are faces."""
     xp, length = library_at(kinds), len(kinds)
     if xp is np:
@@ -213,7 +214,7 @@ def check_touching(
 
 
 def neighbourhood_in(
-    shape: tuple[int, ...], is_item: bool, connectivity: float | None, periodic: Any = False
+    shape: Shape, is_item: bool, connectivity: float | None, periodic: Any = False
 ) -> Neighbourhood:
     """Check which elements of labels, or of an item of these, are neighbours."""
     check_dimensions(len(shape))
@@ -225,17 +226,16 @@ class ContactSteps(NamedTuple):
     """Backward steps of a neighbourhood in an item, without its axes of length 1.
 
     `axes` are those that are longer, and `shape` their lengths. Steps are `packed`, int64 of shape
-    (steps, 4), as `ContactStep` in ``cpu/components/contacts.h`` has them, ahead of whose axes is
-    that of items; `periodic` says in bits which axes are. For each kind of contacts `times` is how
-    many steps in the whole item a step here stands for. Kinds are faces, by axis, and what else
-    there is, by this number; or there is one.
+    (steps, 4), as `ContactStep` in ``cpu/components/contacts.h``, with an axis of items ahead;
+    `periodic` has bits of axes. For each kind of contacts `times` is how many steps in the whole
+    item a step here stands for. Kinds are faces, by axis, and others, by this number; or one.
     """
 
-    axes: tuple[int, ...]
-    shape: tuple[int, ...]
+    axes: Shape
+    shape: Shape
     packed: NDArray[np.int64]
     periodic: int
-    times: tuple[int, ...]
+    times: Shape
 
     @property
     def kinds(self) -> int:
@@ -245,7 +245,7 @@ class ContactSteps(NamedTuple):
 
 @lru_cache(maxsize=256)
 def contact_steps(
-    neighbourhood: Neighbourhood, shape: tuple[int, ...], one_kind: bool = False
+    neighbourhood: Neighbourhood, shape: Shape, one_kind: bool = False
 ) -> ContactSteps:
     """Return the steps of a neighbourhood in an item of `shape`."""
     axes = tuple(k for k, length in enumerate(shape) if length > 1)
@@ -268,7 +268,7 @@ def contact_steps(
     return ContactSteps(axes, lengths, packed, closed, (1,) if one_kind else times)
 
 
-def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:
+def _repetitions(neighbourhood: Neighbourhood, shape: Shape, moves: int) -> int:
     """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
     reach: Any = neighbourhood.connectivity
     axes = zip(shape, neighbourhood.periodic, strict=True)
@@ -282,8 +282,7 @@ def count_contacts(
     """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
 
     Labels are as `Items` has them. Pairs are of shape (n, 2), and counts of (n, steps.kinds); few
-    are in main memory, those of labels on a GPU, too. Raise ValueError if labels are too large for
-    keys, as they are beyond 2**31 or so.
+    are in main memory. Raise ValueError if labels are too large for keys, beyond 2**31 or so.
     """
     if rows * rows * steps.kinds > 1 << KEY_BITS:
         raise ValueError(

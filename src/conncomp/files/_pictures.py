@@ -1,8 +1,8 @@
 """Read pictures by those readers of Pillow that start no other program.
 
 Plain PNG (grey of 8 or 16 bits, and 8-bit colours) is read here, in a third to half of Pillow's
-time: ISA-L, or zlib where that is missing, undoes DEFLATE, and native code the filters of lines.
-Pillow reads all other files, and damaged ones, and raises the errors.
+time: ISA-L, or else zlib, undoes DEFLATE, and native code the filters of lines. Pillow reads all
+other files, and damaged ones, and raises the errors.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def _unfold_palette(picture: Any) -> NDArray[Any]:
 
 
 def _values_of(picture: Any) -> NDArray[Any]:
-    """Return the values of a frame, which Pillow copies three times on the way to NumPy.
+    """Return the values of a frame, which Pillow copies three times.
 
-    If pyarrow is in use, grey frames come through Arrow instead, read-only and without a copy.
+    If pyarrow is in use, grey frames come through Arrow, read-only and without a copy.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and picture.mode == "L" and hasattr(picture, "__arrow_c_array__"):

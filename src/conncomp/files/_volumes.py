@@ -1,8 +1,8 @@
 """Volumes of medicine: NIfTI, NRRD and MHA, in one file each, with voxel sizes.
 
-nibabel reads the header of NIfTI, pynrrd that of NRRD; the header of MHA is lines of text. Values
-are read here, and never more than the file can hold. Headers list the densest axis first, and
-arrays in C order last, so a volume has axes z, y, x, as in TIFF.
+nibabel reads the header of NIfTI, pynrrd that of NRRD; that of MHA is text. Values are read here,
+and never more than the file can hold. Headers list the densest axis first, and arrays in C order
+last, so a volume has axes z, y, x, as in TIFF.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of
 
 LONGEST_HEADER = 1 << 16  # bytes; a longer one is damaged
-# The most bytes that DEFLATE packs into one, so a file that claims more is damaged and must not
-# allocate them; and the bytes to unpack at once.
+# The most bytes that DEFLATE packs into one, and no more are allocated; and those unpacked at once.
 DEFLATE, BLOCK = 1032, 1 << 24
 NIFTI = rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c"
 AXES = "XYZT"  # the densest first

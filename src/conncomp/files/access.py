@@ -40,8 +40,8 @@ LINE_END = re.compile(rb"\r\n?|\n")
 # Bytes to read at once of a packed file, and of text that is read line by line.
 PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
 LONGEST_MAGIC = 10
-# How many bytes a packed byte may hold, once more than `FREE_EXPANSION` are unpacked: as many as
-# gzip can pack. A few bytes of bzip2 or xz could unpack to blanks for days.
+# Bytes that a packed byte may hold, once more than `FREE_EXPANSION` are unpacked: those of gzip. A
+# few bytes of bzip2 or xz could unpack to blanks for days.
 EXPANSION, FREE_EXPANSION = 1032, 1 << 26
 # Memory for unpacking; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
@@ -313,7 +313,7 @@ class Source:
     """A file that is read once, front to back, and unpacked from gzip, bzip2 or xz.
 
     `progress` is called with the bytes read and the size of the file. `suffix`, in lower case, is
-    the one before that of the packing. `line` counts lines.
+    without that of the packing. `line` counts lines.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:

@@ -1,8 +1,8 @@
 """Check the sizes that packed chunks of Zarr claim, before they are unpacked.
 
 All codecs allocate, and Blosc also reads, as many bytes as a chunk claims. Only the last codec's
-header can be checked. So an array that applies another codec after one of these is refused, except
-for a checksum. Formats: c-blosc's README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
+header can be checked, so no other one may follow these, except for a checksum. Formats: c-blosc's
+README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
 """
 
 from __future__ import annotations

@@ -69,8 +69,7 @@ def _found(image: NDArray[Any], way: str) -> Any:
 def otsu(image: NDArray[Any]) -> Any:
     """Return the value that splits the finite values into classes whose means differ most.
 
-    Otsu's criterion is the variance between the classes; it is computed at every value, without
-    bins.
+    Otsu's criterion, the variance between the classes, is computed at every value, without bins.
     """
     values, counts = _counted(image)
     if len(values) == 0:

@@ -1,10 +1,9 @@
 """`write_view` writes one HTML page that shows labels and needs no other file.
 
-Each element stores the row of its component in a table, in as few bytes as possible; 0 is the
-background. Each row of the volume is replaced by its difference to the row before, mostly zeros,
-which DEFLATE packs and base64 turns into text. The script of the template beside this file undoes
-that by `DecompressionStream`, and contacts no server. Writing takes about a second per 20 million
-elements.
+Each element stores the row of its component in a table, in few bytes; 0 is the background. Each
+row of the volume is replaced by its difference to the row before, mostly zeros, which DEFLATE packs
+and base64 turns into text. The script of the template beside this file undoes that by
+`DecompressionStream`. Writing takes about a second per 20 million elements.
 """
 
 from __future__ import annotations

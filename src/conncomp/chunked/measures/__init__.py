@@ -52,7 +52,7 @@ def layers_of(chunks: Chunks, layout: Layout) -> OfChunks:
 def columns_of(
     chunks: Chunks, rows_of: Function, join: Function, made: Function, sample: Any
 ) -> dict[str, Any]:
-    """Return the fields of what is made of the joined rows of all chunks, which are as a sample's.
+    """Return the fields of what is made of the joined rows of all chunks, as a sample has them.
 
     `rows_of` takes the index of a chunk and the numbers of its items.
     """

@@ -1,8 +1,7 @@
 """The functions that take labels in chunks, of Dask or in files, named as those in memory.
 
-Arguments are those of the functions in memory, which have their defaults and documentation. Results
-of Dask arrays are Dask arrays, whose lengths are not known at first. Here are the functions that
-need the sizes of components alone.
+Arguments are those of the functions in memory, which have the defaults. Results of Dask arrays are
+Dask arrays, of unknown lengths. Here are the functions that need the sizes of components alone.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ from conncomp.components.selection import check_connectivity_is_for_masks
 class CountedLabels:
     """Labels in chunks, of one element or more, and the sizes of each block of items.
 
-    Components are numbered from `first`; a table of an item has `most` rows at most. Labels may be
-    negative if they may have any values.
+    Components are numbered from `first`; a table of an item has `most` rows at most.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """Sizes of the labels of each item in chunks, by which components are selected and renumbered.
 
-Each chunk lists its labels with their numbers of elements, lists are merged in a tree, and chunks
-look up what they have in the list of all.
+Each chunk lists its labels with their sizes; lists are merged in a tree, where chunks look them up.
 """
 
 from __future__ import annotations

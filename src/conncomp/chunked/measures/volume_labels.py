@@ -1,9 +1,9 @@
 """Labels in files, whose blocks are read, measured and merged by threads.
 
-Calls that need a block are put off, and made for as many neighbouring blocks as are merged at once,
-in order. The last layers of a block, which later ones need, are taken when it is read to be
-measured, and forgotten after their last use. So blocks are read once, but for those whose layers
-the first ones need over the end of a periodic axis.
+Calls that need a block are put off, and made for as many neighbouring blocks as are merged at once.
+The last layers of a block, which later ones need, are taken when it is read to be measured, and
+forgotten after their last use. So blocks are read once, but for those whose layers the first ones
+need over the end of a periodic axis.
 """
 
 from __future__ import annotations
@@ -103,10 +103,8 @@ class VolumeLabels(LabelChunks):
     @staticmethod
     def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
         """Refuse a mask, which `label_file` is for."""
-        raise TypeError(
-            f"labels is {given}, of bool; label it to files by conncomp.label_file(source, target, "
-            "min_size=..., largest=...)"
-        )
+        call = "conncomp.label_file(source, target, min_size=..., largest=...)"
+        raise TypeError(f"labels is {given}, of bool; label it to files by {call}")
 
     def chunk(self, index: Index) -> Block:
         """Return what stands for a block."""

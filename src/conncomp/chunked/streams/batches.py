@@ -20,8 +20,7 @@ from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.grid._arguments import question_of_image
 
-# Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
-PIECE = 1 << 24
+PIECE = 1 << 24  # elements; of fewer, calls and slices between pieces take a larger share of time
 LEAST = 2  # slices of a piece: each is labelled with one slice more
 
 Slabs = Iterable[ArrayLike | tuple[ArrayLike, ArrayLike]]
@@ -160,9 +159,9 @@ def _batch(table: RowTable, spacing: tuple[float, ...]) -> Iterator[ComponentSta
 def _pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
     """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
 
-    There are `LEAST` slices at once or more, but at the end. Each piece begins with the last slice
-    of the piece before. Without a size, slabs are yielded as they come, after the two slices where
-    two of them meet. What has to wait is copied, as the same array may be filled again.
+    There are `LEAST` or more, but at the end. Each piece begins with the last slice of the one
+    before. Without a size, slabs are yielded as they come, after the two slices where two of them
+    meet. What has to wait is copied, as the same array may be filled again.
     """
     waiting, ahead = list[Slab](), 0
     for slab in _checked(slabs):
@@ -218,10 +217,8 @@ def _as_slab(given: Any, name: str, axes: Any) -> Slab:
         named = given if in_order is None else in_order(axes, given, name, "slabs[0]", 1)
         return Slab(_as_values(named, name), None)
     if len(given) != 2:
-        raise ValueError(
-            f"{name} is a tuple of {len(given)}; a slab is an array, or a tuple of an array and "
-            "the image to measure"
-        )
+        flaw = f"{name} is a tuple of {len(given)}; a slab is an array"
+        raise ValueError(f"{flaw}, or a tuple of an array and the image to measure")
     named, image = given
     if in_order is not None:
         named = in_order(axes, named, f"{name}[0]", "slabs[0]", 1)

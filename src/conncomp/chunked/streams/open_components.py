@@ -1,12 +1,11 @@
 """Components of a stream that are open: that reach the last slice so far, and may go on.
 
-Each piece begins with the last slice of the one before, is labelled, and measured without that
-slice: a row for each of its components. The labels that the slice had before say which open
-components go on as which new ones: runs of two labels are edges of a graph, and rows of one of its
-components are added up. What then ends before the last slice is finished (Isenburg and Shewchuk,
-"Streaming connected component computation for trillion voxel images", 2009).
-Cost: a piece labelled and measured, one slice labelled beyond it. Memory: a piece, its labels, two
-slices, and rows of open components.
+Each piece begins with the last slice of the one before, and is measured without it: a row for each
+component. The labels that the slice had before say which open components go on as which new ones:
+runs of two labels are edges of a graph, and rows of one of its components are added up. What then
+ends before the last slice is finished (Isenburg and Shewchuk, as `stream_labels` cites them).
+Cost: a piece and one slice labelled, a piece measured. Memory: a piece, its labels, two slices, and
+rows of open components.
 """
 
 from __future__ import annotations

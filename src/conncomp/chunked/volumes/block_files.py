@@ -1,7 +1,7 @@
 """The work on one block of a volume, in a thread or on a worker of a running cluster of Dask.
 
-A worker opens files itself, by names that each process must see alike: no values and no labels go
-through the scheduler.
+A worker opens files itself, by names that each process must see alike: no array goes through the
+scheduler.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ class Names(NamedTuple):
     identity: str  # of the volume
     name: str  # of the labels at the end
     dtype: str  # of the labels
-    # another one for each: files of one name may be others, and reports are in memory
-    labelling: str
+    labelling: str  # another one for each: files may change, and reports are in memory
 
 
 @dataclass(frozen=True)

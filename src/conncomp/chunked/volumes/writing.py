@@ -100,10 +100,8 @@ def _forget_published(kept: Kept, wanted: Path) -> None:
             remove_kept(kept.folder)
             check_free(wanted)
     if kept.differing:
-        raise ValueError(
-            f"{kept.folder}: is what was kept of another labelling, as {', '.join(kept.differing)} "
-            "differ; remove it to begin anew"
-        )
+        told = f"{kept.folder}: is what was kept of another labelling"
+        raise ValueError(f"{told}, as {', '.join(kept.differing)} differ; remove it to begin anew")
 
 
 def _open_target(target: Target, kept: Kept) -> None:

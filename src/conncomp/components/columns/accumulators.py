@@ -208,10 +208,8 @@ class Accumulators:
             contents, rows = self.contents(), range(len(self.rows))
             columns = measure_solids(map(contents.line_ends, rows), self.spacing)
         elif max(self.items.shape) > LONGEST:
-            raise ValueError(
-                f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
-                "which there are hulls; measure parts of it"
-            )
+            told = f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}"
+            raise ValueError(f"{told}, of which there are hulls; measure parts of it")
         else:
             types = np.int64, np.float64, np.float64
             columns = tuple(new_array(np, (len(self.rows),), dtype) for dtype in types)
@@ -279,10 +277,8 @@ class Accumulators:
     @property
     def _described(self) -> tuple[Any, ...]:
         if len(self.rows) > INT32_MAX:
-            raise ValueError(
-                f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "
-                "are such columns; measure parts of it"
-            )
+            told = f"labels has {len(self.rows)} components, more than {INT32_MAX}"
+            raise ValueError(f"{told}, of which there are such columns; measure parts of it")
         return *self.items.flat, self.rows
 
     def _in_units(self, moments: Any) -> Any:

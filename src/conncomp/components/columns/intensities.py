@@ -10,6 +10,7 @@ import numpy as np
 
 from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind
 from conncomp.components._labels import Items, as_contiguous, check_place
+from conncomp.kernels.cuda.launcher import DType
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
@@ -33,9 +34,9 @@ class Intensities(NamedTuple):
     """
 
     values: Any
-    dtype: np.dtype[Any]
-    sums: np.dtype[Any]
-    given_sums: np.dtype[Any]
+    dtype: DType
+    sums: DType
+    given_sums: DType
     bits: int
 
 
@@ -95,7 +96,7 @@ def _as_array(image: Any, items: Items, name: str) -> Any:
     return given
 
 
-def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
+def _as_values(given: Any, dtype: DType, room: int) -> Any:
     name = f"{dtype.kind}{dtype.itemsize}"
     wanted = dtype if dtype.kind == "b" else np.dtype(WIDER.get(name, name))
     values = as_contiguous(given, wanted)
@@ -110,12 +111,12 @@ def room_of(shape: tuple[int, ...]) -> int:
     return prod(shape).bit_length() + max(shape).bit_length()
 
 
-def is_narrow(dtype: np.dtype[Any], room: int) -> bool:
+def is_narrow(dtype: DType, room: int) -> bool:
     """Whether values are of a type whose sums, with so much room beside, have 64 bits."""
     return f"{dtype.kind}{dtype.itemsize}" in NARROW and 8 * dtype.itemsize + room <= 62
 
 
 @cache
-def _type_of_sums(kind: str) -> np.dtype[Any]:
+def _type_of_sums(kind: str) -> DType:
     """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
     return np.dtype({"f": np.float64, "u": np.uint64}.get(kind, np.int64))

@@ -49,8 +49,7 @@ class Values(NamedTuple):
 class Components(NamedTuple):
     """The components of items, in rows of all numbers of all items, and their shapes.
 
-    On a GPU also their runs, and perhaps a table of an image's values, or what `measure_image`
-    returns.
+    On a GPU also their runs, and perhaps a table of values, or what `measure_image` returns.
     """
 
     rows: Any
@@ -153,10 +152,7 @@ def _empty_columns(gpu: Gpu | None, ndim: int) -> tuple[Any, ...]:
 
 
 def measure_image(items: Items, components: Components, image: Intensities) -> tuple[Values, Any]:
-    """Return the columns of an image's values.
-
-    And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
-    """
+    """Return the columns of an image's values, and the `reals` of `Channel` if known at once."""
     values, fit, reals = _sums_of(items, components, image)
     if not fit:
         raise OverflowError(

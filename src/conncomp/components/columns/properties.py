@@ -1,7 +1,6 @@
 """The properties that columns can be asked for, by the names of scikit-image's ``regionprops``.
 
-Formulas of shapes and moments are its own, too, so that values are the same. Areas and lengths of
-intercepts are Crofton's.
+Formulas of shapes and moments are its own, too; areas and lengths of intercepts are Crofton's.
 """
 
 from __future__ import annotations
@@ -101,10 +100,8 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
     except Exception:  # of many types
         wanted = None
     if wanted is None:
-        raise TypeError(
-            f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
-            "or 'all'"
-        )
+        told = f"properties={shown(properties)} must be a sequence of names, such as ['area']"
+        raise TypeError(f"{told}, or 'all'")
     for name in wanted:
         if not isinstance(name, str):
             raise TypeError(f"properties has {shown(name)}, which is not a name")
@@ -245,9 +242,9 @@ def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
 
 
 def crofton_weights(spacing: Spacing) -> Any:
-    """Return what an intercept adds, for each of the `directions`.
+    """Return, for each of the `directions`, what an intercept adds.
 
-    It is the length, or area, per line, times the part of all directions that is nearest to it.
+    That is length, or area, per line, times the part of all directions that are nearest to it.
     """
     steps = directions(len(spacing)) * np.array(spacing)
     lengths = np.linalg.norm(steps, axis=1)

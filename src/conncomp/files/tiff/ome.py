@@ -1,7 +1,6 @@
 """Find the descriptions of images in OME-XML by patterns.
 
-Only attributes with numbers are needed, and a parser of XML would have to be protected from
-entities.
+Only numbers are needed, and a parser of XML would have to be protected from entities.
 """
 
 from __future__ import annotations

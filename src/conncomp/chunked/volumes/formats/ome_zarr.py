@@ -1,8 +1,7 @@
 """OME-Zarr, versions 0.4 and 0.5 (https://ngff.openmicroscopy.org): images and label images.
 
 An image is a group whose attributes name its axes, and its arrays from the finest to the coarsest.
-A label image has as many, of the same shapes, axes and scales, in a group ``labels`` of the image,
-whose attributes list it.
+A label image has the same, in a group ``labels`` of the image, whose attributes list it.
 """
 
 from __future__ import annotations

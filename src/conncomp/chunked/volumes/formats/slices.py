@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, reading
+from conncomp.chunked.volumes.volume import SLAB, Place, Shape, Volume, check_part, reading
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, read_content
 from conncomp.files.parts import check_place
@@ -24,7 +24,7 @@ from conncomp.files.tiff.series import Series
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 
 
-def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
+def slab(shape: Shape) -> Shape:
     """Return the shape of so many slices as have about `SLAB` elements."""
     most = max(1, SLAB // max(math.prod(shape[1:]), 1))
     return (*(max(1, min(length, most)) for length in shape[:1]), *shape[1:])
@@ -35,7 +35,7 @@ class Slices(Volume):
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str
-    shape: tuple[int, ...]
+    shape: Shape
     dtype: np.dtype[Any]
     slices: Callable[[int, int], NDArray[Any]]  # reads those from one to another
     axes: str = ""
@@ -104,10 +104,8 @@ def open_folder(path: str) -> Slices:
         kinds = {name: SUFFIXES.get(os.path.splitext(name)[1].lower()) for name in names}
         images = tuple(name for name in names if kinds[name] and not name.startswith("."))
         if not images:
-            raise ValueError(
-                "is neither an array of Zarr nor a folder of slices, as it holds no images "
-                f"({', '.join(sorted(SUFFIXES))})"
-            )
+            flaw = "is neither an array of Zarr nor a folder of slices"
+            raise ValueError(f"{flaw}, as it holds no images ({', '.join(sorted(SUFFIXES))})")
         several = sorted({str(kinds[name]) for name in images})
         if len(several) > 1:
             raise ValueError(f"holds images of the kinds {', '.join(several)}; leave one kind")
