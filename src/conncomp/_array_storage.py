@@ -101,8 +101,7 @@ def extremes(values: Any) -> tuple[int, int]:
     return int(values.min()), int(values.max())
 
 
-# From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
-LARGE_BYTES = 1 << 20
+LARGE_BYTES = 1 << 20  # from which on freed memory is kept for the next labels
 
 
 def new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -28,9 +28,8 @@ def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = 
     if device is not None:
         check_choice("device", device, (None, "cpu", "cuda"))
     if arrays_on_gpu and device == "cpu":
-        raise ValueError(
-            f"device='cpu', but {name} lies in GPU memory; copy it to a NumPy array first"
-        )
+        told = f"device='cpu', but {name} lies in GPU memory"
+        raise ValueError(f"{told}; copy it to a NumPy array first")
     place: Device = "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
     if workspace is not None and place == "cpu":
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is not; leave it out")
@@ -73,7 +72,7 @@ def _libraries_of_class(its_type: type) -> tuple[str, ...]:
 
 
 def _exchange_of(library: str) -> Any:
-    """Return the module that has the `from_dlpack` of a library, if it is imported and has one."""
+    """Return the module with the `from_dlpack` of a library, if it is imported and has one."""
     if library not in sys.modules:
         return None
     module = import_module("jax.dlpack") if library == "jax" else sys.modules[library]
@@ -180,7 +179,7 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return an array of NumPy, and which elements are masked or null, or None where none is."""
+    """Return an array of NumPy, and which elements are masked or null, or None."""
     array = held_by_names(array)
     if isinstance(array, np.ndarray):
         values, hides = np.asarray(array).view(), False
@@ -202,16 +201,15 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
 
 
 def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> Any:
-    """Return what `make` makes of what is held of an argument; an error names that."""
+    """Return what `make` makes of an argument, which errors name."""
     try:
         return make(held)
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
         error_type = ValueError if isinstance(error, ValueError) else TypeError
-        raise error_type(
-            f"NumPy cannot make an array of {name}, a {type(given).__name__}: {error}"
-        ) from error
+        told = f"NumPy cannot make an array of {name}, a {type(given).__name__}"
+        raise error_type(f"{told}: {error}") from error
 
 
 # What `numpy.asarray` makes an array of without reading it element by element.
@@ -261,7 +259,7 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
 
 
 def _is_sequence(given: object) -> bool:
-    """Whether NumPy would read an object element by element, and it is none of Python's own."""
+    """Whether NumPy would read an object, none of Python's own, element by element."""
     its_type = type(given)
     has_entries = hasattr(its_type, "__len__") and hasattr(its_type, "__getitem__")
     if not has_entries or isinstance(given, (str, bytes, dict, range)):

@@ -87,9 +87,8 @@ def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         return np.dtype(dtype)
     except Exception as error:  # of many types
-        raise TypeError(
-            f"dtype={shown(dtype)} must be a dtype of integers or 'smallest': {error}"
-        ) from error
+        told = f"dtype={shown(dtype)} must be a dtype of integers or 'smallest'"
+        raise TypeError(f"{told}: {error}") from error
 
 
 def _check_label_type(wanted: np.dtype[Any], name: str, largest: int, lowest: int) -> None:

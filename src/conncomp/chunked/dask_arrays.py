@@ -85,9 +85,8 @@ def _resolved(
     if arguments.pop("workspace", None) is not None:
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
     if isinstance(arguments.get("dtype"), str) and arguments["dtype"] == "smallest":
-        raise ValueError(
-            f"dtype='smallest' is known when all labels are, but {name} is of Dask; name a dtype"
-        )
+        flaw = f"dtype='smallest' is known when all labels are, but {name} is of Dask"
+        raise ValueError(f"{flaw}; name a dtype")
     place = choose_device(arguments.pop("device"), on_gpu(array._meta), name)
     options = {key: arguments.pop(key) for key in arguments.keys() - _OF_ARRAYS}
     return resolve(array.chunks, array.dtype, place, **arguments, options=options)

@@ -85,7 +85,7 @@ def lay_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
 
 
 def in_order(labels: Any, other: Any, name: str, of: str, ahead: int = 0) -> Any:
-    """Return another array with its axes, and its elements along them, in the order of labels.
+    """Return another array with axes, and elements along them, in the order of labels.
 
     Names that xarray gives are none. Axes that labels do not have come last. Coordinates decide
     where both have them, but for some axes ahead.
@@ -135,7 +135,7 @@ def _are_near(wanted: Any, given: Any) -> bool:
 
 
 def _places(wanted: Any, given: Any, what: str) -> Any:
-    """Return where, among the coordinates of an axis, those are that are wanted."""
+    """Return where the wanted coordinates of an axis are."""
     if _are_near(wanted, given[::-1]):
         return slice(None, None, -1)
     places = given.get_indexer(wanted) if given.is_unique else np.array([-1])
@@ -154,9 +154,8 @@ def _like(image: Any, labels: Any) -> Any:
 def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int]:
     if names is None:
         if isinstance(batch_axes, (str, list, tuple)):
-            raise TypeError(
-                f"batch_axes={shown(batch_axes)} must be an integer; batch_dims= takes names"
-            )
+            flaw = f"batch_axes={shown(batch_axes)} must be an integer"
+            raise TypeError(f"{flaw}; batch_dims= takes names")
         count = as_batch_axes(batch_axes, image.ndim, "label_image")
         return list(image.dims[:count]), count
     if batch_axes:

@@ -47,8 +47,8 @@ Background = int | Literal["auto"] | None
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# Tables have a row for each number up to the largest label. Labels far beyond the number of
-# elements, which no labelling gives, would make tables far larger than the labels.
+# Tables have a row for each number up to the largest label: labels far beyond the number of
+# elements would make them far larger than the labels.
 ROWS_PER_ELEMENT = 16
 ROWS_ALWAYS = 1 << 24
 
@@ -139,7 +139,7 @@ def as_contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def check_spacing(spacing: Any, ndim: int) -> Spacing:
-    """Return how far apart elements of an item are along each axis: 1, or a number, along all."""
+    """Return the distance of neighbouring elements along each axis; 1 by default."""
     if spacing is None:
         return (1.0,) * ndim
     if isinstance(spacing, AxisLengths) and len(spacing) > ndim:
@@ -164,7 +164,7 @@ def check_spacing(spacing: Any, ndim: int) -> Spacing:
 
 
 def as_integers(labels: Any, name: str = "labels") -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return labels as an array of NumPy or CuPy, of integers, and which elements are masked."""
+    """Return labels as an array of integers, of NumPy or CuPy, and which are masked."""
     given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, name)
     if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
         given = given.astype(np.int32)  # an empty list
@@ -185,7 +185,7 @@ def check_items(
     """Check labels, as `component_sizes` says, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
-    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it.
+    GPU, to learn the largest, unless that is given. Then labels are from 0 to it.
     """
     placed = on_gpu(labels)
     given, mask = as_integers(labels, name)
@@ -213,7 +213,7 @@ def check_items(
 
 
 def check_place(image: Any, placed: bool, name: str = "image", labels: str = "labels") -> None:
-    """Raise if an image does not lie where labels do, on the current GPU if they are `placed`."""
+    """Raise unless an image lies where labels do, on the current GPU if they are `placed`."""
     if on_gpu(image) != placed:
         places = "GPU memory", "main memory"
         told = f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}"
@@ -233,7 +233,7 @@ def as_mask(labels: Any) -> Any:
 
 
 def check_mask(mask: Any, background: Background) -> None:
-    """Raise unless a mask, which the user gave as labels, has axes and False for background."""
+    """Raise unless a mask, given as labels, has axes and False for background."""
     check_dimensions(mask.ndim)
     if not (isinstance(background, str) and background == "auto"):
         check_background(background, (), mask.shape)

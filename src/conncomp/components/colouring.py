@@ -136,7 +136,7 @@ def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8
 
 
 def _boundaries(components: Labels) -> NDArray[np.bool_]:
-    """Return which elements have a neighbour of another component in their item, along an axis."""
+    """Return which elements have a neighbour of another component, along an axis, in the item."""
     differ = np.zeros(components.shape, bool)
     for axis in range(1, components.ndim):
         ahead = (slice(None),) * axis
@@ -169,7 +169,7 @@ def _mix(picture: NDArray[np.uint8], shades: NDArray[np.uint8], shares: NDArray[
 
 
 def _draw(labels: Labels) -> NDArray[np.int64]:
-    """Return a number of 32 bits for each label below 2**32, and the background: always the same.
+    """Return a number of 32 bits for each label below 2**32, and the background.
 
     Different labels have different ones: each step, the last of MurmurHash3, can be undone.
     """
@@ -183,7 +183,7 @@ def _draw(labels: Labels) -> NDArray[np.int64]:
 def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of a colour for each component, so that neighbours within an item differ.
 
-    The background is the component of the last row of `drawn`, and has no neighbours.
+    The background, of the last row of `drawn`, has no neighbours.
     """
     rows = len(drawn) - 1
     widths = [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)]
@@ -212,7 +212,7 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 def _is_close(components: Labels, strides: list[int], rows: int) -> Any:
     """Return which elements of the foreground have one of another component close to them.
 
-    There the smallest or the largest component that is close, found axis by axis, is another one.
+    There the smallest or the largest component that is close is another one.
     """
     foreground = components != rows
     smallest, largest = components, np.where(foreground, components, components.dtype.type(-1))
@@ -304,17 +304,14 @@ def check_value_range(value_range: Any, image: Any) -> ValueRange:
     """Return the values that are black and white of an image; errors name the argument."""
     if value_range is None:
         return None
+    told = f"value_range={shown(value_range)} must be two"
     try:
         low, high = as_sequence("value_range", value_range)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"value_range={shown(value_range)} must be two numbers: of black and of white"
-        ) from None
+        raise TypeError(f"{told} numbers: of black and of white") from None
     low, high = as_number("value_range", low), as_number("value_range", high)
     if not -math.inf < low < high < math.inf:
-        raise ValueError(
-            f"value_range={shown(value_range)} must be two finite numbers, the smaller one first"
-        )
+        raise ValueError(f"{told} finite numbers, the smaller one first")
     if image is None:
         raise ValueError(f"value_range={low, high} is of an image, and there is none; give image=")
     return low, high

@@ -241,7 +241,7 @@ def check_second_shape(other: tuple[int, ...], shape: tuple[int, ...]) -> None:
 
 
 def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:
-    """Return what `count_contacts` takes: labels of both layers, item by item, the second above."""
+    """Return what `count_contacts` takes: both layers of each item, the second above."""
     xp, rows = first.xp, first.all_rows + second.all_rows
     dtype = np.dtype(np.int64 if rows > INT32_MAX else np.int32)
     layers = xp.empty((first.count, 2, first.length), dtype)

@@ -156,7 +156,7 @@ def _items_of_labels_or_mask(
 def check_sizes(
     min_size: int | None, max_size: int | None, invert: bool
 ) -> tuple[int, int | None, bool]:
-    """Return the sizes of components to keep, from and to, and whether others are kept instead."""
+    """Return the sizes to keep, from and to, and whether others are kept instead."""
     if min_size is None and max_size is None:
         raise ValueError("neither min_size nor max_size is given; give one of them, or both")
     least = 0 if min_size is None else as_integer("min_size", min_size)
@@ -211,7 +211,7 @@ def assign_rows(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
 
 
 def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
-    """Return the rows of components, each item's largest first, and their ranks in the item."""
+    """Return the rows of components, each item's largest first, and their ranks in it."""
     ranked = _largest_first(count_rows(items), items.count)
     rank = items.xp.arange(len(ranked), dtype=items.labels.dtype)
     if items.count > 1:
@@ -221,7 +221,7 @@ def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
 
 
 def _rank_in_classes(items: Items, ranked: NDArray[np.int64], by: Any) -> tuple[Any, Any]:
-    """Return the rows of components, and their ranks in the item's class, given those by size."""
+    """Return the rows, ranked by size, and their ranks in the item's class."""
     xp, components = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, components, by, "by")
     if not len(ranked):
@@ -252,7 +252,7 @@ def _largest_first(sizes: NDArray[np.int64], items: int) -> Any:
 
 
 def _keep(items: Items, kept: NDArray[np.bool_], of_mask: bool) -> Labels:
-    """Return the labels of which the rows are kept, and background elsewhere; or a mask of them."""
+    """Return the labels that are kept, and background elsewhere; or a mask of them."""
     xp, dtype = items.xp, items.labels.dtype
     numbers = xp.arange(items.rows, dtype=dtype)
     if items.batch:

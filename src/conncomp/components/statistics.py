@@ -237,7 +237,7 @@ class ComponentTable(ComponentStatistics):
 
 
 def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the columns of a property by name, and which of its numbers each has."""
+    """Return the columns of a property, and which of its numbers each has."""
     if isinstance(values, LazyColumn):
         return [(name, ())]
     return [("-".join(map(str, (name, *index))), index) for index in np.ndindex(*values.shape[1:])]

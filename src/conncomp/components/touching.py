@@ -175,7 +175,7 @@ def region_adjacency(
 
 
 def _weighed(kinds: Any, face: list[float], times: Shape) -> tuple[Any, Any]:
-    """Return counts and areas of the contacts of all kinds of each pair; the first are faces."""
+    """Return counts and areas of each pair by its contacts; the first kinds are faces."""
     xp, length = library_at(kinds), len(kinds)
     if xp is np:
         counts, areas = new_array(np, (length,), np.int64), new_array(np, (length,), np.float64)
@@ -185,7 +185,7 @@ def _weighed(kinds: Any, face: list[float], times: Shape) -> tuple[Any, Any]:
 
 
 def sums_of_kinds(kinds: Any, face: Any, times: Any, *totals: Any) -> tuple[Any, Any]:
-    """Return totals, counts and areas, and what contacts of all kinds add; the first are faces."""
+    """Return totals, counts and areas, with what contacts add; the first kinds are faces."""
     counts, areas = totals
     for column, area in zip(kinds, face, strict=False):
         areas = areas + column * area
@@ -196,7 +196,7 @@ def sums_of_kinds(kinds: Any, face: Any, times: Any, *totals: Any) -> tuple[Any,
 
 @where_labels_lie
 def _arcs(labels: ArrayLike, *neighbours: Any) -> tuple[Any, Any, Any]:
-    """Return sources and targets of arcs, and, as an array of one number, how many vertices."""
+    """Return the ends of arcs, and the number of vertices as an array."""
     items, neighbourhood = check_touching(labels, *neighbours)
     steps = contact_steps(neighbourhood, items.shape, one_kind=True)
     pairs, _ = count_contacts(*items.numbered, steps)
@@ -269,7 +269,7 @@ def contact_steps(
 
 
 def _repetitions(neighbourhood: Neighbourhood, shape: Shape, moves: int) -> int:
-    """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
+    """Return how many steps do what one along `moves` axes does."""
     reach: Any = neighbourhood.connectivity
     axes = zip(shape, neighbourhood.periodic, strict=True)
     around = sum(length == 1 and is_closed for length, is_closed in axes)

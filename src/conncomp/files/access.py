@@ -157,7 +157,7 @@ def removed(temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def blaming(path: StrPath) -> Iterator[None]:
-    """Make OSErrors that name no file, or a temporary one, name `path`."""
+    """Let OSErrors that name no file, or a temporary one, name `path`."""
     try:
         yield
     except OSError as error:
@@ -301,7 +301,7 @@ class _Xz(Stream):
         return len(block)
 
 
-# By suffix: how packed files begin, the name of the packing, and the class that unpacks it.
+# By suffix: how packed files begin, the name of the packing, and what unpacks it.
 PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), "gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
     ".bz2": (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2File),

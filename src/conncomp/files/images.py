@@ -173,9 +173,8 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], FileKind]]:
     with tempfile.NamedTemporaryFile() as file:  # tifffile wants a name
         while head:
             if file.tell() + len(head) > MOST_FROM_PIPE:
-                raise ValueError(
-                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it"
-                )
+                told = f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB"
+                raise ValueError(f"{told}; save it")
             file.write(head)
             head = given.read(BLOCK)
         file.seek(0)

@@ -19,8 +19,8 @@ import numpy as np
 from conncomp.files.access import opened
 from conncomp.files.parts import check_place
 
-# A chunk may unpack to `WIDENED` times the size of its values, plus `ADDED` bytes, as filters may
-# widen values, and some codecs add to them.
+# A chunk may unpack to `WIDENED` times the size of its values, plus `ADDED` bytes, by filters and
+# codecs.
 WIDENED, ADDED = 16, 1 << 16
 HEAD = 18  # bytes that hold all sizes
 ZSTD = 0xFD2FB528
@@ -63,9 +63,8 @@ def check_codecs(codecs: list[Codec]) -> None:
     for codec in codecs:
         if codec.name in TELLING and codec is not outer[-1]:
             last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
-            raise ValueError(
-                f"is packed by {codec.name} and then by {last}: sizes cannot be checked; use zstd"
-            )
+            told = f"is packed by {codec.name} and then by {last}: sizes cannot be checked"
+            raise ValueError(f"{told}; use zstd")
         for key in TYPES:
             if codec.config.get(key) is not None:
                 _check_type(codec, key)

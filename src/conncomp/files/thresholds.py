@@ -30,7 +30,7 @@ def window_of(way: str) -> int:
 def foreground(
     image: NDArray[Any], threshold: float | str, *, is_dark: bool = False, batch_axes: int = 0
 ) -> tuple[NDArray[np.bool_], Any]:
-    """Return where an image is above a threshold, and the threshold, or the name of a local one.
+    """Return where an image is above a threshold, and that, or the name of a local one.
 
     Local thresholds are computed per image along `batch_axes`, others for all images together.
     `is_dark` selects what is not above. NaN is never selected.

@@ -182,7 +182,7 @@ def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[f
 
 
 def _rows(labels: NDArray[Any], background: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return each element's row in the table of labels that occur, from 1 on, and the labels."""
+    """Return each element's row, from 1, in the table of labels that occur, and these."""
     # The last row is for a background of -1.
     occurs = np.zeros(count + 1, np.bool_)
     occurs[labels] = True
@@ -234,7 +234,7 @@ def _packed(values: NDArray[Any]) -> bytes:
 
 
 def _page(about: dict[str, Any], data: dict[str, bytes]) -> bytes:
-    """Fill title and data into the template; no text in them can end their HTML elements."""
+    """Fill the template; no text of title and data can end their HTML elements."""
     template = Path(__file__).with_name("view.html").read_bytes()
     head, _, after = template.partition(b"<!-- title -->")
     body, _, end = after.partition(b"<!-- data -->")

@@ -66,10 +66,8 @@ def refuse(**of_memory: Any) -> None:
     """Raise ValueError if an option is given that is for labels in memory."""
     for name, value in of_memory.items():
         if value is not None:
-            raise ValueError(
-                f"{name}={shown(value)} is for labels in memory; leave it out for labels in "
-                "chunks, or take them into memory first"
-            )
+            remedy = "leave it out for labels in chunks, or take them into memory first"
+            raise ValueError(f"{name}={shown(value)} is for labels in memory; {remedy}")
 
 
 def check_second(array: Any, given: Any, shape: tuple[int, ...]) -> None:

@@ -105,7 +105,7 @@ def touch_chunk(
 
 
 def _with_layers(empty: int, labels: Labels, parts: dict[Index, Layers]) -> Labels:
-    """Return a chunk behind one layer of each chunk that precedes along axes; masked is `empty`."""
+    """Return a chunk behind a layer of each chunk that precedes; masked is `empty`."""
     whole: Labels = without_mask(empty, labels)
     if not parts:
         return whole

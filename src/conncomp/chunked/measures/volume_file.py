@@ -113,9 +113,8 @@ class VolumeFile:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Read all of it into memory, which is a copy."""
         if copy is not None and not copy:
-            raise ValueError(
-                f"{self.volume.path}: is read from files into memory; copy=False is not possible"
-            )
+            told = f"{self.volume.path}: is read from files into memory"
+            raise ValueError(f"{told}; copy=False is not possible")
         return np.asarray(self[...], dtype)
 
     def save(self, target: StrPath) -> None:
@@ -166,7 +165,7 @@ class VolumeFile:
 
 
 def _part_of_axis(key: Any, length: int) -> slice:
-    """Return where a number or a slice lies on an axis; raise IndexError of anything else."""
+    """Return where a number or a slice lies on an axis."""
     try:
         if isinstance(key, bool | np.bool_):
             raise TypeError
@@ -230,13 +229,13 @@ class MappedVolume(PartOfVolume):
 
 
 def known_of(volume: Volume) -> str:
-    """Return what the identity of files was before the first of labels in them were counted."""
+    """Return the identity of files before labels in them were counted."""
     return volume.known if isinstance(volume, MappedVolume) else volume.identity()
 
 
 @contextmanager
 def limited(file: VolumeFile) -> Iterator[int]:
-    """Keep to the limit of memory of a volume; yield how many blocks are worked on at once."""
+    """Keep to a volume's limit of memory; yield how many blocks to work on at once."""
     workers = workers_of(file.volume, file.limit)
     with within(file.limit, file.volume):
         yield workers

@@ -34,7 +34,7 @@ from conncomp.files.scales import batch_axes_of
 from conncomp.grid.question import Numbering
 
 # Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
-# what counts them, and tables of components where these are few.
+# what counts them, and tables of few components.
 ELEMENT = 40
 FIXED = 5 * 10**7  # what else takes memory: threads, buffers of Zarr, reports of neighbours
 PROGRAM = 7 * 10**7  # of a process that has only opened a volume: 44 to 65 MB were measured
@@ -334,7 +334,7 @@ def bytes_of_block(volume: Volume) -> int:
 
 
 def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> int:
-    """Return how many blocks are worked on at once by a process that holds so much memory."""
+    """Return how many blocks a process that holds so much memory works on at once."""
     held = resident_memory() if held is None else held
     block, now = bytes_of_block(volume), held + FIXED
     most = now + free_memory() if limit is None else limit
@@ -346,7 +346,6 @@ def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> in
         if limit is None:
             told = f"{volume.path}: {needed}, and there are {in_words(most)}"
             raise ValueError(f"{told}; rechunk it to smaller chunks")
-        raise ValueError(
-            f"memory={in_words(limit)} is too little: {needed}; give more, or rechunk the source"
-        )
+        flaw = f"memory={in_words(limit)} is too little: {needed}"
+        raise ValueError(f"{flaw}; give more, or rechunk the source")
     return int(max(1, min(native.get_num_threads(), (most - now) // block)))

@@ -127,7 +127,7 @@ def reading(path: str, what: str) -> Iterator[None]:
 
 
 def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[Any]) -> None:
-    """Raise ValueError unless what was read is of the shape and the dtype that it should be."""
+    """Raise ValueError unless what was read has the right shape and dtype."""
     begins = tuple(part.start for part in place)
     wanted = tuple(part.stop - part.start for part in place)
     if values.shape != wanted or values.dtype != dtype:
@@ -138,7 +138,7 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
 
 
 def identity_of(path: str, *facts: Any) -> str:
-    """Return what name, size and time of a file, or of all files of a folder, make with facts."""
+    """Return what names, sizes and times of a file, or a folder's files, make with facts."""
     folder, digest = Path(path), sha256()
     for name in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if name.is_file():

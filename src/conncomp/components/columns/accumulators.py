@@ -53,9 +53,8 @@ class Channel(NamedTuple):
 class Accumulators:
     """Components, and what columns ask for beside their shapes.
 
-    Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
-    image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
-    that of an element.
+    Centroids and covariances are in units of `spacing`. If the image has an axis of channels, so
+    have columns of its values. The `volume` is that of an element.
     """
 
     items: Items
@@ -73,7 +72,7 @@ class Accumulators:
 
     @cached_property
     def first_corners(self) -> Any:
-        """The first coordinates of boxes, in units of the spacing."""
+        """The first coordinates of boxes, in units."""
         return self.boxes[:, :, 0] * self.xp.array(self.spacing)
 
     @cached_property
@@ -182,7 +181,7 @@ class Accumulators:
 
     @cached_property
     def touching(self) -> Touching:
-        """The numbers of components that each one touches, of contacts, and their area."""
+        """What each component touches."""
         items, xp = self.items, self.xp
         neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
         steps = contact_steps(neighbourhood, items.shape)
@@ -202,7 +201,7 @@ class Accumulators:
 
     @cached_property
     def hulls(self) -> tuple[Any, ...]:
-        """Sizes of hulls, largest and, in two dimensions, smallest Feret diameters, by the CPU."""
+        """Sizes of hulls, and largest and (in a plane) smallest Feret diameters, by the CPU."""
         columns: tuple[NDArray[Any], ...]
         if self.ndim == 3:
             contents, rows = self.contents(), range(len(self.rows))
@@ -217,7 +216,7 @@ class Accumulators:
         return tuple(placed(self.xp, column) for column in columns)
 
     def contents(self, values: bool = False) -> Contents:
-        """Return what entries of lazy columns are made of, with copies of values if wanted."""
+        """Return what entries of lazy columns are made of."""
         channels = [channel.image for channel in self.channels] if values else []
         copies = tuple((host_copy(image.values).reshape(-1), image.dtype) for image in channels)
         lengths = self.items.shape, self.spacing
@@ -260,7 +259,7 @@ class Accumulators:
 
     @cached_property
     def _placed(self) -> LabelledComponents | None:
-        """Labels and components as kernels for GPUs take them, if they lie on one."""
+        """Labels and components as kernels for GPUs take them."""
         if self.xp is np:
             return None
         return LabelledComponents(*self.items.described, self.components.runs)

@@ -120,7 +120,7 @@ def _measure_on_cpu(items: Items, moments: bool) -> Components:
 def measure_batch_again(
     labels: Any, meaning: LabelMeaning, moments: bool
 ) -> tuple[Shapes, OptionalColumns] | None:
-    """Return the shapes of a batch of CuPy's of a known kind, and other columns, or None."""
+    """Return the shapes and other columns of a batch of CuPy's of a known kind, or None."""
     gpu = current_gpu() if isinstance(cuda_library_of(labels), CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
         return None
@@ -189,7 +189,7 @@ def _sums_of(items: Items, components: Components, image: Intensities) -> tuple[
 def items_at_start(
     labels: Any, meaning: LabelMeaning, sums: Any
 ) -> tuple[Items, measures.RecordedRuns | None]:
-    """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
+    """Return items, without rows yet, and what finds runs or `sums` on a GPU."""
     started, (background, batch_axes, largest) = None, meaning
     if on_gpu(labels):
         allowed = partial(check_background, background)
@@ -203,7 +203,7 @@ def items_at_start(
 def items_and_runs(
     items: Items, started: Any, labels: Any, meaning: LabelMeaning, presuming: bool = False
 ) -> tuple[Items, ComponentRuns | None]:
-    """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
+    """Return items with their rows, `presuming` those of the last calls, and their runs."""
     finished = started.finish(labels, presuming)
     if finished is None:
         return check_items(labels, meaning.background, meaning.batch_axes), None

@@ -24,7 +24,7 @@ from conncomp.components.columns.crops import Contents, LazyColumn
 from conncomp.components.columns.intensities import is_narrow, room_of
 from conncomp.kernels.cuda.components.measures import Sums
 
-# What a table has that is asked for no properties, and beside it that of an image.
+# What a table has by default, and beside it that of an image.
 USUAL = ("num_pixels", "area", "bbox", "centroid")
 USUAL_OF_IMAGE = ("intensity_mean", "intensity_min", "intensity_max")
 
@@ -39,8 +39,7 @@ OF_PLACES = {
     *("extent", "inertia_tensor", "inertia_tensor_eigvals", "orientation"),
 }
 OF_SUMS = OF_PLACES | {"intensity_max", "intensity_mean", "intensity_min", "intensity_std"}
-# Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
-MOST_UNEVEN = 1e5
+MOST_UNEVEN = 1e5  # longest spacing over the shortest, up to which Crofton's lines differ
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
 PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
@@ -118,7 +117,7 @@ def _checked(names: tuple[str, ...], known: Conditions) -> dict[str, Property]:
 
 
 def current_name(name: str) -> str:
-    """Return what a property is called today, given any name that scikit-image has had for it."""
+    """Return what a property is called today, by any name of scikit-image."""
     return EARLIER_NAMES.get(name, name)
 
 
@@ -139,14 +138,13 @@ def _quantile(name: str) -> Property:
     except ValueError:
         fraction = np.nan
     if not 0 <= fraction <= 1:
-        raise ValueError(
-            f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
-        )
+        told = f"properties has {shown(name)}"
+        raise ValueError(f"{told}; it must end with a number of 0 to 1, as {QUANTILE}0.25")
     return _of_channels(lambda measured, channel: measured.quantiles(channel, fraction))
 
 
 def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Property:
-    """Return the property of the values of the channel, or of all with one more axis."""
+    """Return the property of the channel, or of all with one more axis."""
     return _weighted(lambda measured: [values(measured, one) for one in measured.channels], axes=())
 
 
@@ -276,7 +274,7 @@ def sphericity(measured: Accumulators) -> Any:
 
 
 def principal_axes(moments: Any) -> tuple[Any, Any]:
-    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
+    """Return what `ComponentStatistics.principal_axes` does."""
     xp, ndim = library_at(moments), moments.shape[-1]
     if not len(moments):
         return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
@@ -289,7 +287,7 @@ def principal_axes(moments: Any) -> tuple[Any, Any]:
 
 
 def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
-    """Return what is to be added up of labels on a GPU, if properties ask for no more than that."""
+    """Return what to add up of labels on a GPU, if properties ask for no more."""
     if properties is not None:
         if not isinstance(properties, (list, tuple)):
             return None

@@ -55,7 +55,7 @@ def ome_images(description: str) -> list[OmeImage]:
 
 
 def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
-    """Return the number of the file with the description, or of the only file it names."""
+    """Return the number of the described file, or of the only one named."""
     head = re.search(r"<(?:\w+:)?OME\b([^>]*)", description)
     own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
     if own is not None:
@@ -66,7 +66,7 @@ def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
 
 
 def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
-    """Return for each image the name of another file that holds planes of it, or None."""
+    """Return for each image another file that holds planes of it, or None."""
     here = numbers_of_file(description, images)
     held = (filter(None, image.holders) for image in images)
     return [next((one.name for one in each if one.number not in here), None) for each in held]

@@ -122,9 +122,8 @@ class OmeSet:
     def _sizes(self, names: Sequence[str]) -> Mapping[str, int]:
         unique = list(dict.fromkeys(names))
         if len(unique) > MOST_FILES:
-            raise ValueError(
-                f"is a set of {len(unique)} files, and more than {MOST_FILES} are not read"
-            )
+            told = f"is a set of {len(unique)} files"
+            raise ValueError(f"{told}, and more than {MOST_FILES} are not read")
         sizes, missing = {}, []
         for name in unique:
             path = os.path.join(self._folder, name)

@@ -131,9 +131,8 @@ def _read_image(folder: str, name: str) -> NDArray[Any]:
     check_place(folder, path)
     image, channels, *_ = read_content(path).without_single_channel()
     if channels is not None:
-        raise ValueError(
-            f"{name} is in colour or has several channels, of shape {image.shape}; save one alone"
-        )
+        told = f"{name} is in colour or has several channels, of shape {image.shape}"
+        raise ValueError(f"{told}; save one alone")
     return image
 
 

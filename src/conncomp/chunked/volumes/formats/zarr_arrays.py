@@ -123,7 +123,7 @@ def listed_names(group: Any) -> str:
 
 
 def check_array(path: str, array: Any) -> None:
-    """Raise ValueError unless an array can be read: nothing of it is unpacked by a program."""
+    """Raise ValueError unless an array can be read, and none of it is unpacked by a program."""
     metadata = array.metadata
     with naming(path):
         outer = packed_chunks.codecs_of(metadata)
