@@ -73,13 +73,10 @@ class Tree:
 
     def unite(self, linked: OfChunks) -> dict[Index, Entry]:
         """Make all unions, up, and the tables of all regions, down; return those of chunks."""
-        outer = [
-            {
-                group: tuple(level.outer(group, member) for member in members)
-                for group, members in self._groups(height)
-            }
-            for height, level in enumerate(self.levels)
-        ]
+        outer: OfLevels = []
+        for height, level in enumerate(self.levels):
+            groups = self._groups(height)
+            outer.append({k: tuple(level.outer(k, j) for j in members) for k, members in groups})
         self._unions = self._up("unite", unite, outer, self._by_region(linked))
         self._tables, parts = self._down("tables", tables_below, self._unions)
         return parts

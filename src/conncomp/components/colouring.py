@@ -76,8 +76,8 @@ def colour_components(
     Notes
     -----
     Takes time in proportion to the elements times those at most 2 apart: 24 in two dimensions, 124
-    in three. Of components that prefer the same colour, the one with more elements close to others
-    has it, and those after it take another one that none of their neighbours has.
+    in three. Of components that prefer a colour, the one with more elements close to others has it,
+    and those after it take another one that none of their neighbours has.
 
     Examples
     --------

@@ -160,8 +160,7 @@ def match_labels(
 ) -> Matches:
     """Find the pairs of components of two labellings that overlap, and how far.
 
-    For the evaluation of a segmentation against a true one, or to follow components from one frame
-    to the next.
+    To evaluate a segmentation, or to follow components from one frame to the next.
 
     Parameters
     ----------

@@ -267,9 +267,9 @@ def component_statistics(
         floating-point numbers have 64 bits or fewer.
     properties : sequence of str or "all", optional
         Columns by the names of scikit-image's ``regionprops_table``, with its values, and more:
-        docs/columns.rst lists them, and how many axes each is for. "all" are those of numbers that
-        there are of such labels, image and spacing. An image may then have one axis more, the last,
-        of channels, and is measured only if a property is of its values.
+        docs/columns.rst lists them and their axes. "all" are those of numbers that there are of
+        such labels, image and spacing. An image may then have one axis more, the last, of channels,
+        and is measured only if a property is of its values.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -277,12 +277,11 @@ def component_statistics(
         label, or lies outside the item, at periodic axes too. `contacts` has those between two
         components.
     classes : array_like of bool or int, optional
-        Of the shape of `labels`, where these lie: the class of each element, as of a segmentation
-        whose components `label` has found. There is a column of them.
+        Of the shape of `labels`, where these lie: the class of each element, for a column of them.
     spacing : number or sequence of numbers, optional
-        The distance of neighbouring elements along each axis of an item, such as the edges of a
-        voxel: centroids, moments, volumes and areas are in its units. By default that of the image
-        of SimpleITK or ITK which `labels`, `image` or `classes` is, and else 1.
+        The distance of neighbouring elements along each axis of an item: centroids, moments,
+        volumes and areas are in its units. By default that of the image of SimpleITK or ITK which
+        `labels`, `image` or `classes` is, and else 1.
     background, batch_axes
         As for `component_sizes`. Coordinates are those within an item.
 
@@ -306,16 +305,16 @@ def component_statistics(
     Notes
     -----
     Arrays of xarray are aligned with `labels` of xarray by the names of axes and, where both have
-    them, by coordinates along these, which may run the other way. Other names and coordinates are
-    an error; without them axes go by place. `spacing` does not come from coordinates. The origin
-    and the direction of images of SimpleITK and ITK are ignored: axes are z, y, x.
+    them, by coordinates, which may run the other way. Other names and coordinates are an error;
+    without them axes go by place. `spacing` does not come from coordinates. Origins and directions
+    of images of SimpleITK and ITK are ignored: axes are z, y, x.
 
-    Sums are made in integers, so they are exact, and the same for any number of threads and on a
-    GPU. Floating-point values are rounded to multiples of a unit at least 2^63 times smaller than
-    the largest magnitude in the component (2^80 for up to 2^46 / L elements and a longest axis L)
-    first. A sum too large for float64 is infinite, but the mean of finite values is finite. A
-    component with NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy
-    gives; the weighted centroids of both are NaN, and where values add up to 0 NaN or infinite.
+    Sums are of integers, exact, and the same for any number of threads and on a GPU. Floating-point
+    values are first rounded to multiples of a unit at least 2^63 times smaller than the largest
+    magnitude in the component (2^80 for up to 2^46 / L elements and a longest axis L). A sum too
+    large for float64 is infinite, but the mean of finite values is finite. A component with NaN has
+    the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the weighted
+    centroids of both are NaN, and where values add up to 0 NaN or infinite.
 
     Examples
     --------

@@ -86,8 +86,8 @@ def contacts(
     periodic : bool or sequence of bool, optional
         Which axes close on themselves, as for `label`. Each step is a contact, wherever it leads
         around such an axis: two elements along one of length 2 touch twice, and neighbours across
-        one of length 1 touch straight and along both diagonals. So an array that is repeated along
-        periodic axes has so many times as many contacts.
+        one of length 1 touch straight and along both diagonals. An array that is repeated along
+        periodic axes has so many times the contacts.
     background, batch_axes
         As for `component_sizes`. Nothing touches the background, or across items.
 

@@ -140,8 +140,7 @@ def iterate_components(
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more, as for `component_sizes`. Masks and crops are read from it when they
-        are asked for.
+        One dimension or more, as for `component_sizes`. Masks and crops are read from it later.
     background, batch_axes
         As for `component_sizes`. The components of the first item come first.
 

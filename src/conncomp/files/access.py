@@ -64,10 +64,10 @@ def as_path(path: Any, name: str = "path") -> str:
 def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
     """Give a temporary name to write to, and rename the file to `path` at the end.
 
-    The temporary file lies beside `path` and has the same suffix. After any failure it is removed,
-    and the old file at `path` is untouched. If a process is killed, the next one that writes to
-    `path` removes its temporary file. The file is on the disk before it gets its name. A device or
-    a pipe gets a copy at the end.
+    The temporary file lies beside `path` and has the same suffix. Failures remove it, and leave the
+    old file as it was. If a process is killed, the next one that writes to `path` removes its
+    temporary file. The file is on the disk before it gets its name. A device or a pipe gets a copy
+    at the end.
 
     Parameters
     ----------

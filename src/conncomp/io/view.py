@@ -52,9 +52,9 @@ def write_view(
 ) -> None:
     """Write an HTML page to look at components with: slices, and what is known of each component.
 
-    The page needs no other file and no network. It scrolls through the slices of a volume along
-    any axis, tells label, size, bounding box and centroid of the component that one points at, and
-    zooms, on a phone too.
+    The page needs no other file and no network. It scrolls through slices along any axis, tells
+    label, size, bounding box and centroid of the component that one points at, and zooms, on a
+    phone too.
 
     Parameters
     ----------
@@ -201,13 +201,10 @@ def _columns(
     at = np.searchsorted(statistics.labels, visible)
     colours = np.zeros((len(visible) + 1, 3), np.uint8)
     colours[rows] = colour_components(rows, background=0)
-    columns = {
-        "colours": colours,
-        "labels": (visible % max(of_item, 1)).astype("<f8"),
-        "sizes": statistics.sizes[at].astype("<f8"),
-        "boxes": statistics.bounding_boxes[at].astype("<f8"),
-        "centroids": statistics.centroids[at].astype("<f8"),
-    }
+    measured = statistics.sizes, statistics.bounding_boxes, statistics.centroids
+    numbers = [visible % max(of_item, 1), *(column[at] for column in measured)]
+    named = zip(("labels", "sizes", "boxes", "centroids"), numbers, strict=True)
+    columns = {"colours": colours} | {name: column.astype("<f8") for name, column in named}
     return {name: _packed(column.reshape(-1)) for name, column in columns.items()}
 
 

@@ -39,8 +39,8 @@ class VolumeFile:
     `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and `match_labels` read
     labels block by block; `largest_components`, `remove_small_components` and `relabel_consecutive`
     return another `VolumeFile`, whose labels are made as they are read, and which `save` writes.
-    Memory holds blocks, and a few numbers for each component. What takes arrays of NumPy takes
-    these, too, and reads them whole.
+    Memory holds blocks, and a few numbers per component. What takes arrays of NumPy reads these
+    whole.
 
     Attributes
     ----------
@@ -123,8 +123,8 @@ class VolumeFile:
         Parameters
         ----------
         target : str or path-like
-            What to write, as of `label_file`; it must not exist. ``TARGET.partial`` keeps what is
-            done, and after a kill the same call goes on.
+            What to write, as of `label_file`. ``TARGET.partial`` keeps what is done: after a kill
+            the same call goes on.
 
         Raises
         ------

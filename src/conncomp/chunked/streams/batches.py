@@ -39,8 +39,8 @@ def stream_labels(
 ) -> Iterator[ComponentStatistics]:
     """Measure the connected regions of a volume that comes slab by slab.
 
-    The volume is read once, and can be of any length: memory holds about one slab, its labels, and
-    a row for each open component, which reaches the last slice so far [1]_.
+    The volume is read once, and can be of any length: memory holds about a slab, its labels, and a
+    row for each open component, which reaches the last slice so far [1]_.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ def stream_labels(
     Returns
     -------
     iterator of ComponentStatistics
-        Batches of components that were finished meanwhile. Rows are those of `component_statistics`
-        of the whole, without second moments and weighted centroids; sums of floating-point images
-        may differ in their last digits. ``labels`` are those of ``label(volume,
-        numbering="roots")``, the smallest flat C-order index of the component, and order a batch.
+        Batches of finished components. Rows are those of `component_statistics` of the whole,
+        without second moments and weighted centroids; sums of floating-point images may differ in
+        their last digits. ``labels`` are those of ``label(volume, numbering="roots")``, the
+        smallest flat C-order index of the component, and order a batch.
 
     Raises
     ------
@@ -85,8 +85,8 @@ def stream_labels(
 
     Notes
     -----
-    Errors that depend on the number of axes are raised when the first batch is asked for. Slabs are
-    cut or joined to pieces of about sixteen million elements, or of two slices if these are larger.
+    Errors that depend on the number of axes are raised with the first batch. Slabs are cut or
+    joined to pieces of about sixteen million elements, or of two slices if these are larger.
 
     References
     ----------

@@ -143,10 +143,8 @@ class Accumulators:
     @cached_property
     def weighted_central_moments(self) -> list[Any]:
         """Weighted moments of each channel, about its weighted centroids."""
-        return [
-            self._in_units(self._weighted(channel, about))
-            for channel, about in zip(self.channels, self._weighted_in_elements, strict=True)
-        ]
+        pairs = zip(self.channels, self._weighted_in_elements, strict=True)
+        return [self._in_units(self._weighted(channel, about)) for channel, about in pairs]
 
     @cached_property
     def weighted_normalized_moments(self) -> list[Any]:

@@ -180,10 +180,8 @@ def _sums_of(items: Items, components: Components, image: Intensities) -> tuple[
         flat = (column.reshape(-1) for column in (components.rows, sizes, boxes, *columns))
         given = image.values.reshape(-1)
         return made, native.measure_intensities(*items.flat, given, image.bits, *flat), None
-    problem = items.shape, image.values, image.bits, sizes, boxes
-    return made, *measure_intensities(
-        current_gpu(), components.runs, *problem, *columns, table=components.table
-    )
+    problem = components.runs, items.shape, image.values, image.bits, sizes, boxes, *columns
+    return made, *measure_intensities(current_gpu(), *problem, table=components.table)
 
 
 def items_at_start(

@@ -75,10 +75,8 @@ class Property(NamedTuple):
             lengths = "of 1" if self.no_spacing else "that is the same along all axes"
             return f"is defined for a spacing {lengths} only, and spacing={known.spacing}"
         if max(known.spacing) > self.most_uneven * min(known.spacing):
-            return (
-                f"is defined for lengths of which none is more than {self.most_uneven:g} times as "
-                f"large as another, and spacing={known.spacing}"
-            )
+            most = f"none is more than {self.most_uneven:g} times as large as another"
+            return f"is defined for lengths of which {most}, and spacing={known.spacing}"
         return ""
 
 

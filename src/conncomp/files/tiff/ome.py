@@ -99,10 +99,8 @@ def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
     order = image.attributes.get("DimensionOrder", "XYZCT")
     if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
         raise ValueError(f"has OME metadata with the dimension order {order!r}")
-    lengths = {
-        axis: _integer(image.attributes, f"Size{axis}", samples if axis == "C" else 1, 1)
-        for axis in order[:1:-1]
-    }
+    given, usual = image.attributes, {"C": samples}
+    lengths = {k: _integer(given, f"Size{k}", usual.get(k, 1), 1) for k in order[:1:-1]}
     if lengths["C"] < samples:
         told = f"SizeC='{lengths['C']}', but pages of {samples} samples"
         raise ValueError(f"has OME metadata with {told}")
