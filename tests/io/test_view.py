@@ -7,10 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from conncomp.components.pictures.shades import as_shades
 
 import conncomp
 from conncomp._text import printable
+from conncomp.components.colouring import as_shades
 from conncomp.io import view
 from view_page import ViewPage
 
