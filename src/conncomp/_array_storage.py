@@ -75,8 +75,7 @@ def on_host(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) else move_from_gpu(array)
 
 
-# An operation on so few entries takes less time in main memory than to be launched on a GPU.
-FEW = 1 << 15
+FEW = 1 << 15  # entries that take less time in main memory than to launch a kernel
 
 
 def few_on_host(array: Any) -> Any:
@@ -102,8 +101,7 @@ def extremes(values: Any) -> tuple[int, int]:
     return int(values.min()), int(values.max())
 
 
-# From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
-LARGE_BYTES = 1 << 20
+LARGE_BYTES = 1 << 20  # from which on freed memory is kept for the next labels
 
 
 def new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:

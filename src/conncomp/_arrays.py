@@ -28,9 +28,8 @@ def choose_device(device: Any, arrays_on_gpu: bool, name: str, workspace: Any = 
     if device is not None:
         check_choice("device", device, (None, "cpu", "cuda"))
     if arrays_on_gpu and device == "cpu":
-        raise ValueError(
-            f"device='cpu', but {name} lies in GPU memory; copy it to a NumPy array first"
-        )
+        told = f"device='cpu', but {name} lies in GPU memory"
+        raise ValueError(f"{told}; copy it to a NumPy array first")
     place: Device = "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
     if workspace is not None and place == "cpu":
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is not; leave it out")
@@ -68,13 +67,12 @@ def library_of(array: object) -> str:
 
 @lru_cache(maxsize=256)
 def _libraries_of_class(its_type: type) -> tuple[str, ...]:
-    """Return the library of a class, and those of what it inherits from."""
     names = [base.__module__.partition(".")[0] for base in its_type.__mro__]
     return tuple({"jaxlib": "jax"}.get(name, name) for name in names)
 
 
 def _exchange_of(library: str) -> Any:
-    """Return the module that has the `from_dlpack` of a library, if it is imported and has one."""
+    """Return the module with the `from_dlpack` of a library, if it is imported and has one."""
     if library not in sys.modules:
         return None
     module = import_module("jax.dlpack") if library == "jax" else sys.modules[library]
@@ -107,7 +105,7 @@ def check_gpu(array: Any, name: str) -> None:
 
 
 def in_library(array: Any, library: str) -> Any:
-    """Return an array, or a tuple, dict or dataclass of such, as those of `library`; others as is.
+    """Return an array, or a tuple, dict or dataclass of such, as those of `library`.
 
     Without a copy where that is possible; as they are if the library takes no arrays of others.
     """
@@ -122,10 +120,7 @@ def in_library(array: Any, library: str) -> Any:
     if not hasattr(array, "__dlpack__"):
         return array
     if library == "numba" and not isinstance(array, np.ndarray):
-        from numba import cuda
-
-        as_cuda_array: Any = cuda.as_cuda_array
-        return as_cuda_array(array)
+        return import_module("numba.cuda").as_cuda_array(array)
     exchange = _exchange_of(library)
     if exchange is None:
         return array
@@ -184,7 +179,7 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return an array of NumPy, and which elements are masked or null, or None where none is."""
+    """Return an array of NumPy, and which elements are masked or null, or None."""
     array = held_by_names(array)
     if isinstance(array, np.ndarray):
         values, hides = np.asarray(array).view(), False
@@ -206,16 +201,15 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
 
 
 def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> Any:
-    """Return what `make` makes of what is held of an argument; an error names that."""
+    """Return what `make` makes of an argument, which errors name."""
     try:
         return make(held)
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
         error_type = ValueError if isinstance(error, ValueError) else TypeError
-        raise error_type(
-            f"NumPy cannot make an array of {name}, a {type(given).__name__}: {error}"
-        ) from error
+        told = f"NumPy cannot make an array of {name}, a {type(given).__name__}"
+        raise error_type(f"{told}: {error}") from error
 
 
 # What `numpy.asarray` makes an array of without reading it element by element.
@@ -259,15 +253,13 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
     if hasattr(given, "__dlpack__"):
         return _made(np.from_dlpack, given, name, given)
     if _is_sequence(given):
-        raise TypeError(
-            f"{name} is a {type(given).__name__} of {library_of(given)}, a sequence and no array; "
-            "make a NumPy array of it first, as its library does, or a list"
-        )
+        told = f"{name} is a {type(given).__name__} of {library_of(given)}, a sequence and no array"
+        raise TypeError(f"{told}; make a NumPy array of it first, as its library does, or a list")
     return given
 
 
 def _is_sequence(given: object) -> bool:
-    """Whether NumPy would read an object element by element, and it is none of Python's own."""
+    """Whether NumPy would read an object, none of Python's own, element by element."""
     its_type = type(given)
     has_entries = hasattr(its_type, "__len__") and hasattr(its_type, "__getitem__")
     if not has_entries or isinstance(given, (str, bytes, dict, range)):

@@ -1,7 +1,7 @@
 """Columns, tables and images of other libraries: what NumPy would lose of them.
 
-That is which values are null, and how far apart the pixels of an image are. None of these libraries
-is imported: who passes one of their objects has imported it.
+That is which values are null, and how far apart pixels are. None of these libraries is imported:
+who passes one of their objects has imported it.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ class AxisLengths(tuple[float, ...]):
 
 
 def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
-    """Return the spacing of the images of SimpleITK or ITK among named arguments, None without any.
+    """Return the spacing, along axes of arrays, of images of SimpleITK or ITK among arguments.
 
-    It is along the axes of arrays. A list has that of its images. ValueError where two differ.
+    None without any. A list has that of its images. ValueError where two differ.
     """
     known: list[tuple[str, AxisLengths]] = []
     for name, image in given:
@@ -130,10 +130,8 @@ def spacing_of(*given: tuple[str, Any]) -> AxisLengths | None:
         known += [] if lengths is None else [(name, lengths)]
     for name, lengths in known[1:]:
         if not np.allclose(known[0][1], lengths, rtol=1e-6, atol=0):
-            raise ValueError(
-                f"{known[0][0]} has the spacing {tuple(known[0][1])}, and {name} {tuple(lengths)}; "
-                "give spacing="
-            )
+            told = f"{known[0][0]} has the spacing {tuple(known[0][1])}"
+            raise ValueError(f"{told}, and {name} {tuple(lengths)}; give spacing=")
     return known[0][1] if known else None
 
 

@@ -16,10 +16,9 @@ class Output:
     """Where labels go: what a kernel fills, and what the user gets.
 
     They are one array, contiguous and of int32 or int64, but for three cases, in which `labels` are
-    copied at the end: the user wants another dtype, and it must be known first that they fit; or
-    the kernel is led by what it has written there, and the user may change `out` meanwhile
-    (`private`); or labels of small items are int32, and the kernel needs int64 for indices in the
-    array of all items, up to `largest_index`.
+    copied at the end: the user wants another dtype, which labels must be known to fit; or the
+    kernel reads what it has written, and the user may change `out` meanwhile (`private`); or labels
+    of small items are int32, and the kernel needs int64 for indices up to `largest_index`.
 
     Labels are from `lowest`, 0 or -1, to `largest`. `dtype` may be "smallest", or None for int32
     where every index fits; `out` must not share memory with the inputs, of `xp`.
@@ -57,10 +56,7 @@ class Output:
         self.labels: Any = self._copy if in_place else new_array(xp, shape, filled)
 
     def finish(self, library: str) -> Any:
-        """Return the filled `labels` as the user wants them, those that are new of a library.
-
-        Raise if they do not fit a type.
-        """
+        """Return the filled `labels` as the user wants them; raise if they do not fit a type."""
         dtype = self._dtype
         if dtype not in INDEX_TYPES:
             largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
@@ -91,9 +87,8 @@ def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         return np.dtype(dtype)
     except Exception as error:  # of many types
-        raise TypeError(
-            f"dtype={shown(dtype)} must be a dtype of integers or 'smallest': {error}"
-        ) from error
+        told = f"dtype={shown(dtype)} must be a dtype of integers or 'smallest'"
+        raise TypeError(f"{told}: {error}") from error
 
 
 def _check_label_type(wanted: np.dtype[Any], name: str, largest: int, lowest: int) -> None:
@@ -143,10 +138,8 @@ def _as_shared(out: Any) -> NDArray[Any]:
         first, second = as_numpy(out, "out"), as_numpy(out, "out")
         if first.size == 0 or np.may_share_memory(first, second):
             return first
-    raise TypeError(
-        f"out must be a NumPy array, not {type(out).__name__}, or one of another library that "
-        "shares its memory by DLPack"
-    )
+    told = f"out must be a NumPy array, not {type(out).__name__}"
+    raise TypeError(f"{told}, or one of another library that shares its memory by DLPack")
 
 
 def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:

@@ -15,8 +15,7 @@ GROUPS = (
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
 
-# Fewer bytes are allocated without a look at how many there are.
-MANY_BYTES = 1 << 30
+MANY_BYTES = 1 << 30  # fewer are allocated without a look at how many there are
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 UNITS |= {f"{name}i": 2 ** (10 * k) for k, name in enumerate("kmgt", 1)}
@@ -28,9 +27,9 @@ def total_memory() -> int:
 
 
 def check_memory(what: str, num_bytes: int) -> None:
-    """Raise MemoryError at once if something needs more bytes than the machine has.
+    """Raise MemoryError if something needs more bytes than the machine has.
 
-    A pass over an array that broadcasting has made for nothing would take hours before that.
+    A pass over an array of broadcasting would take hours before that.
     """
     if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
         raise MemoryError(
@@ -92,7 +91,6 @@ def _peak() -> int:
 
 
 def _memory_of_pages(pages: str) -> int | None:
-    """Return how many bytes the pages of a kind have; None if nobody knows."""
     try:
         return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # not on this system

@@ -10,9 +10,8 @@ import pytest
 
 import conncomp
 from conncomp.chunked.volumes import volume, writing
-from conncomp.chunked.volumes.formats import ome_zarr
+from conncomp.chunked.volumes.formats import ome_zarr, opened_volume
 from conncomp.chunked.volumes.formats.ome_zarr import list_label
-from conncomp.chunked.volumes.sources import opened_volume
 from conncomp.chunked.volumes.targets import OmeTarget, nearest
 from volume_sources import write_image
 

@@ -132,8 +132,8 @@ def test_every_kind_of_files(tmp_path, monkeypatch, kind):
 
 def test_what_calls_need_is_forgotten_with_the_last():
     made = []
-    needed = DeferredCall(lambda: made.append(1) or [7], ())
-    calls = [DeferredCall(lambda layer, k: (*layer, k), (needed, k)) for k in range(2)]
+    needed = DeferredCall(None, lambda: made.append(1) or [7])
+    calls = [DeferredCall(None, lambda layer, k: (*layer, k), needed, k) for k in range(2)]
     assert [call.needed() for call in calls] == [[needed], [needed]]
     needed.make()
     assert [call.needed() for call in calls] == [[], []]

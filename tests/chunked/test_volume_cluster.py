@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked.volumes import block_files, cluster, volume
+from conncomp.chunked.volumes import block_files, volume
 from conncomp.cli._command import command
 from volume_sources import read_labels, write_image, write_zarr
 
@@ -174,7 +174,7 @@ def test_what_has_begun_ends_with_the_call(tmp_path, source, monkeypatch, error)
 
 
 def test_nobody_answers(tmp_path, source, monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(block_files, "PATIENCE", 0.2)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -187,7 +187,7 @@ def test_nobody_answers(tmp_path, source, monkeypatch):
 
 
 def test_no_workers(tmp_path, source, monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr(block_files, "PATIENCE", 0.5)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as made,
         pytest.raises(ConnectionError, match="has no workers; start some"),

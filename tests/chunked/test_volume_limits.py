@@ -7,9 +7,8 @@ import pytest
 
 import conncomp
 from conncomp.chunked.volumes import volume
-from conncomp.chunked.volumes.formats import ome_zarr
+from conncomp.chunked.volumes.formats import ome_zarr, opened_volume
 from conncomp.chunked.volumes.labelling import bytes_of_block
-from conncomp.chunked.volumes.sources import opened_volume
 from volume_sources import write_image, write_zarr
 
 numcodecs = pytest.importorskip("numcodecs")

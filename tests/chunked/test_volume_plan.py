@@ -8,10 +8,9 @@ import pytest
 
 import conncomp
 from conncomp.chunked.volumes import job, volume
-from conncomp.chunked.volumes.formats import slices
+from conncomp.chunked.volumes.formats import opened_volume, slices
 from conncomp.chunked.volumes.labelling import FIXED
 from conncomp.chunked.volumes.sample import window_of
-from conncomp.chunked.volumes.sources import opened_volume
 from measured_command import in_python
 from volume_sources import SOURCES, write_hdf5, write_zarr
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.components.pictures import colouring
-from conncomp.components.pictures.colouring import COMMON, _oklab, palette
+from conncomp.components import colouring
+from conncomp.components.colouring import COMMON, _oklab, palette
 
 
 def close_pairs(shape):

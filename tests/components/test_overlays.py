@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.components.pictures.shades import as_shades
+from conncomp.components.colouring import as_shades
 
 RNG = np.random.default_rng(7)
 LABELS = conncomp.label(RNG.random((12, 17)) < 0.5, connectivity=1)
@@ -101,7 +101,7 @@ def test_shades_of_what_is_no_number_or_vast():
 def test_shades_beyond_a_block(monkeypatch):
     values = RNG.random((40, 50))
     whole = as_shades(values, None)
-    monkeypatch.setattr("conncomp.components.pictures.shades.BLOCK", 7)
+    monkeypatch.setattr("conncomp.components.colouring.SHADES", 7)
     np.testing.assert_array_equal(as_shades(values, None), whole)
 
 

@@ -18,8 +18,7 @@ import zarr
 import conncomp
 from conncomp import components
 from conncomp.chunked.volumes import volume
-from conncomp.chunked.volumes.formats import slices
-from conncomp.chunked.volumes.sources import opened_volume, read_volume
+from conncomp.chunked.volumes.formats import opened_volume, read_volume, slices
 from conncomp.cli._input import read_any
 from conncomp.files.scales import batch_axes_of
 

@@ -10,7 +10,7 @@ import pytest
 
 import conncomp
 from conncomp._terminal import printable
-from conncomp.components.pictures.shades import as_shades
+from conncomp.components.colouring import as_shades
 from conncomp.io import view
 from view_page import ViewPage
 

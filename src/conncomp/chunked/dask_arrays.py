@@ -1,7 +1,7 @@
 """`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler.
 
 Labels are computed into one array of main memory, chunk by chunk. Dask itself would copy all chunks
-to a new array in one thread: to touch so much memory takes longer than to label the chunks.
+to a new array in one thread, which takes longer than to label them.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ SHARE = 4  # of the memory of the machine, one part of which kept values may tak
 # Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
 MANY_CHUNKS = 512
 JOINED = (link, final_roots, publish)
-# Of more chunks than this, it is one task for 4 x 4 x ... of them, if these are no larger than so
-# many elements: it has reports of all of them and of their neighbours at once.
+# Of more chunks than this, of so many elements at most, it is one task for 4 x 4 x ... of them,
+# which has reports of all of them and of their neighbours at once.
 VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
@@ -66,15 +66,11 @@ def label_bonds(bonds: object, **arguments: Any) -> Any:
 def dask_array(name: str, given: object) -> Array:
     """Return a Dask array none of whose chunks is empty, unless all of it is."""
     if not isinstance(given, Array):
-        raise TypeError(
-            f"{name} is a {type(given).__name__} of Dask; make an array of it first, for example "
-            "by .to_dask_array(lengths=True)"
-        )
+        flaw = f"{name} is a {type(given).__name__} of Dask; make an array of it first"
+        raise TypeError(f"{flaw}, for example by .to_dask_array(lengths=True)")
     if np.isnan(np.array(given.shape, float)).any():
-        raise ValueError(
-            f"{name} has chunks of unknown lengths; let Dask find them by its "
-            ".compute_chunk_sizes() first"
-        )
+        told = f"{name} has chunks of unknown lengths"
+        raise ValueError(f"{told}; let Dask find them by its .compute_chunk_sizes() first")
     if given.size and any(0 in lengths for lengths in given.chunks):
         return given.rechunk(tuple(tuple(n for n in axis if n) for axis in given.chunks))
     return given
@@ -83,18 +79,14 @@ def dask_array(name: str, given: object) -> Array:
 def _resolved(
     resolve: Callable[..., tuple[Layout, Rules]], name: str, array: Array, arguments: dict[str, Any]
 ) -> tuple[Layout, Rules]:
-    """Resolve arguments, and refuse those for arrays in memory."""
     if arguments.pop("out", None) is not None:
-        raise ValueError(
-            f"out is for arrays in memory, but {name} is of Dask; dask.array.store writes the "
-            "labels to an array"
-        )
+        told = f"out is for arrays in memory, but {name} is of Dask"
+        raise ValueError(f"{told}; dask.array.store writes the labels to an array")
     if arguments.pop("workspace", None) is not None:
         raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
     if isinstance(arguments.get("dtype"), str) and arguments["dtype"] == "smallest":
-        raise ValueError(
-            f"dtype='smallest' is known when all labels are, but {name} is of Dask; name a dtype"
-        )
+        flaw = f"dtype='smallest' is known when all labels are, but {name} is of Dask"
+        raise ValueError(f"{flaw}; name a dtype")
     place = choose_device(arguments.pop("device"), on_gpu(array._meta), name)
     options = {key: arguments.pop(key) for key in arguments.keys() - _OF_ARRAYS}
     return resolve(array.chunks, array.dtype, place, **arguments, options=options)
@@ -107,9 +99,8 @@ _OF_ARRAYS = {
 
 
 def _label(array: Array, layout: Layout, rules: Rules) -> Any:
-    question = rules.question
+    question, batch = rules.question, rules.question.batch_axes
     dtype, lengths = rules.label_type, array.chunks[rules.planes :]
-    batch = question.batch_axes
     if not prod(rules.shape):
         labels = dask.array.zeros(rules.shape, dtype=dtype, chunks=lengths)
         counts = dask.array.zeros(rules.shape[:batch], dtype=np.int64, chunks=lengths[:batch])

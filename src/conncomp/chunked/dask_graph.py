@@ -1,12 +1,12 @@
 """An engine that makes tasks of calls: a graph for any scheduler of Dask.
 
-A task takes half a kilobyte and some microseconds of a graph, whatever it does, so calls that do
-little are made together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one
-task, which returns a list.
+A task takes half a kilobyte and some microseconds of a graph, so calls that do little are made
+together: those of 2 x 2 x ... chunks, or of 4 x 4 x ... of very many, are one task, which returns
+a list.
 
 Tasks that take chunks on a GPU use a stream of their thread for each device: threads run side by
-side, and the next task reuses memory that CuPy keeps for the stream. The stream waits for the
-default one, where the chunk may still be made. A task ends when its stream is done.
+side, and the next task reuses the stream's memory. The stream waits for the default one, where the
+chunk may still be made. A task ends when its stream is done.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from dask._task_spec import Task, TaskRef
 from conncomp.chunked.layout import Index
 from conncomp.chunked.tree import Deferred, Entry, Function
 from conncomp.kernels.cuda.launcher import import_cupy
+
+Functions = Sequence[Function]
 
 
 class _Streams(local):
@@ -54,19 +56,13 @@ class _Joined(NamedTuple):
 
 
 class TaskGraph:
-    """An engine that makes tasks of calls, by keys that have a token.
+    """An engine that makes tasks of calls, but none for chunks of values, on a GPU or not.
 
-    Calls of `joined` functions are made together for `side` chunks along each axis, of which there
-    are `counts`. The graph has no tasks for chunks of values, on a GPU or not.
+    Calls of `joined` functions are made together for `side` of the `counts` chunks along each axis.
     """
 
     def __init__(
-        self,
-        token: str,
-        on_gpu: bool,
-        joined: Sequence[Function] = (),
-        counts: Index = (),
-        side: int = 2,
+        self, token: str, on_gpu: bool, joined: Functions = (), counts: Index = (), side: int = 2
     ) -> None:
         self.names, self.tasks, self._on_gpu = Names(token), dict[Hashable, Task](), on_gpu
         self._joined, self._counts, self._side = joined, counts, side
@@ -102,7 +98,6 @@ class TaskGraph:
         return Entry(joined.task, len(joined.calls) - 1) if task is None else task
 
     def _joined_at(self, name: str, index: Index) -> _Joined:
-        """Return the calls that are joined with one of an index."""
         side = self._side
         group = tuple(k // side for k in index)
         key = (self.names[f"{name}-joined"], *group)
@@ -134,8 +129,6 @@ def on_stream(function: Function, *arguments: Any) -> Any:
             result = function(*arguments)
         streams[device].synchronize()
     except cupy.cuda.memory.OutOfMemoryError as error:
-        raise MemoryError(
-            f"a chunk and its labels do not fit into the GPU's memory ({error}); make chunks "
-            "smaller, or let fewer tasks run at once"
-        ) from None
+        told = f"a chunk and its labels do not fit into the GPU's memory ({error})"
+        raise MemoryError(f"{told}; make chunks smaller, or let fewer tasks run at once") from None
     return result

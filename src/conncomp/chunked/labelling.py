@@ -20,6 +20,8 @@ from conncomp.kernels.cuda.launcher import current_gpu
 SHORT_ROW = 64  # shorter rows are joined, as NumPy takes as long for one of them
 PIECE = 1 << 22  # elements that are looked at at once
 
+Integers = NDArray[np.int64]
+
 
 class Face(NamedTuple):
     """One side of a chunk; arrays lack the axis that leads to it."""
@@ -33,16 +35,16 @@ class Face(NamedTuple):
 class Report(NamedTuple):
     """The components on the faces of a chunk, for its neighbours; arrays are in their order."""
 
-    roots: NDArray[np.int64]  # flat index in the whole array of the first element in this chunk
-    labels: NDArray[np.int64]  # in this chunk
-    segments: NDArray[np.int64]  # where that element lies, as segment_axis says
+    roots: Integers  # flat index in the whole array of the first element in this chunk
+    labels: Integers  # in this chunk
+    segments: Integers  # where that element lies, as segment_axis says
     touched: NDArray[np.uint64]  # bits of sides, as of Layout.sides
     faces: dict[int, Face]  # beyond which there is another chunk, by the number of their bit
-    counts: NDArray[np.int64]  # of components, on faces or not, that begin in each segment
-    sizes: NDArray[np.int64] = np.zeros(0, np.int64)  # of parts in the chunk; empty unless wanted
+    counts: Integers  # of components, on faces or not, that begin in each segment
+    sizes: Integers = np.zeros(0, np.int64)  # of parts in the chunk; empty unless wanted
     # components on no face that may be among the largest of all; empty unless wanted
-    inner_roots: NDArray[np.int64] = np.zeros(0, np.int64)
-    inner_sizes: NDArray[np.int64] = np.zeros(0, np.int64)
+    inner_roots: Integers = np.zeros(0, np.int64)
+    inner_sizes: Integers = np.zeros(0, np.int64)
     runs: KeptRuns | None = None  # kept if they are no larger than the values, in this process
 
     def __reduce__(self) -> Any:
@@ -53,8 +55,7 @@ class ChunkLabels(NamedTuple):
     """The components of a chunk alone, as int32 or int64 arrays of NumPy or CuPy.
 
     Labels are from 1 in C order, through all items; 0 is background. Ends are, for each row, the
-    largest label up to its end: a row has the elements of the last axes, one or more of them, and
-    is within a segment (`segment_axis`).
+    largest label up to its end: a row has the elements of the last axes, within a segment.
     """
 
     labels: Any
@@ -120,11 +121,11 @@ class ChunkLabels(NamedTuple):
 class ChunkRuns(KeptRuns):
     """The components of a chunk alone as its runs: some bits an element, where labels take 32."""
 
-    def first(self, wanted: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    def first(self, wanted: Integers | None = None) -> Integers:
         """Return the index of the first element of some components, or of all."""
         return (self.roots if wanted is None else self.roots[wanted - 1]).astype(np.int64)
 
-    def counts(self, segment: int) -> NDArray[np.int64]:
+    def counts(self, segment: int) -> Integers:
         """Return how many components begin in each segment, of so many elements."""
         segments = prod(self.shape) // segment
         return np.bincount(self.roots // segment, minlength=segments).astype(np.int64)
@@ -140,9 +141,9 @@ def label_and_report(rules: Rules, start: Index, sides: int, keep: bool, values:
 
 
 def segment_axis(rules: Rules) -> int:
-    """Return the last axis with several chunks: elements from it on are a segment of the chunk.
+    """Return the last axis with several chunks.
 
-    They have the same places along the axes before it, and follow each other in the whole array.
+    Elements from it on are a segment of the chunk, and follow each other in the whole array.
     """
     return rules.crossed[-1] if rules.crossed else rules.question.batch_axes
 
@@ -243,7 +244,7 @@ def unmasked(array: Any) -> NDArray[Any]:
 
 def _compact(
     faces: dict[int, Any], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], dict[int, NDArray[np.int32]]]:
+) -> tuple[Integers, NDArray[np.uint64], dict[int, NDArray[np.int32]]]:
     """Return the labels on faces, ascending, which faces they touch, and faces of their places."""
     if not faces:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64), {}

@@ -15,44 +15,45 @@ from numpy.typing import NDArray
 from conncomp.kernels.neighbourhood import Step
 
 Index = tuple[int, ...]  # of a chunk, along each axis
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Layout:
     """The chunks of an array, none of which is empty."""
 
-    lengths: tuple[tuple[int, ...], ...]  # of the chunks along each axis
+    lengths: tuple[Shape, ...]  # of the chunks along each axis
     periodic: tuple[bool, ...]  # False for batch axes
     batch_axes: int = 0  # ahead, of separate arrays, the items
 
     @cached_property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Shape:
         """The shape of the array."""
         return tuple(sum(lengths) for lengths in self.lengths)
 
     @cached_property
-    def counts(self) -> tuple[int, ...]:
+    def counts(self) -> Shape:
         """The number of chunks along each axis."""
         return tuple(len(lengths) for lengths in self.lengths)
 
     @cached_property
-    def crossed(self) -> tuple[int, ...]:
+    def crossed(self) -> Shape:
         """The axes of items along which there are several chunks."""
         return tuple(k for k in range(self.batch_axes, len(self.counts)) if self.counts[k] > 1)
 
     @cached_property
-    def _starts(self) -> tuple[tuple[int, ...], ...]:
+    def _starts(self) -> tuple[Shape, ...]:
         return tuple(tuple(accumulate(lengths, initial=0))[:-1] for lengths in self.lengths)
 
     def indices(self) -> Iterator[Index]:
         """Yield the index of each chunk, in C order."""
         return product(*map(range, self.counts))
 
-    def start(self, index: Index) -> tuple[int, ...]:
+    def start(self, index: Index) -> Shape:
         """Return where a chunk begins in the array."""
         return tuple(starts[k] for starts, k in zip(self._starts, index, strict=True))
 
-    def chunk_shape(self, index: Index) -> tuple[int, ...]:
+    def chunk_shape(self, index: Index) -> Shape:
         """Return the shape of a chunk."""
         return tuple(lengths[k] for lengths, k in zip(self.lengths, index, strict=True))
 
@@ -94,7 +95,7 @@ class Layout:
         return prod(self.counts)
 
 
-def items_at(place: tuple[slice, ...], batch: tuple[int, ...]) -> NDArray[np.int64]:
+def items_at(place: tuple[slice, ...], batch: Shape) -> NDArray[np.int64]:
     """Return the numbers of the items at a place, in C order, given the lengths of batch axes."""
     numbers = np.zeros((), np.int64)
     for part, length in zip(place, batch, strict=False):

@@ -8,9 +8,8 @@ and x that are cut, those before a root are
     in the chunks of the same y: in earlier rows of these, and in the row of chunks of earlier x
     in the segment
 
-so counts are summed along one axis with several chunks after the other, the last one first
-(`fold_counts`), and sums come back (`first_numbers`). A table has the segments of the chunks along
-one axis, at most.
+so counts are summed along one cut axis after the other, the last one first (`fold_counts`), and
+sums come back (`first_numbers`). A table has the segments of the chunks along one axis, at most.
 
 A chunk then knows the numbers of the roots in it. Those of components on faces are published, and
 go through the tree of unions to the chunks with other parts (`exchange_numbers`).

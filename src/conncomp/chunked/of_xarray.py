@@ -20,10 +20,8 @@ def label(label_image: Any, **arguments: Any) -> Any:
     """Label an array with names of axes; arguments are those of `conncomp.label`."""
     image = _with_names(label_image, "label_image")
     if arguments.get("out") is not None:
-        raise ValueError(
-            f"out is for arrays without names, but label_image is a {type(label_image).__name__}; "
-            "leave it out"
-        )
+        told = f"out is for arrays without names, but label_image is a {type(label_image).__name__}"
+        raise ValueError(f"{told}; leave it out")
     names = arguments.pop("batch_dims", None)
     batch, arguments["batch_axes"] = _batch_dims(image, names, arguments["batch_axes"])
     rest = [name for name in image.dims if name not in batch]
@@ -87,7 +85,7 @@ def lay_beside(labels: Any, other: Any, name: str, of: str = "labels") -> Any:
 
 
 def in_order(labels: Any, other: Any, name: str, of: str, ahead: int = 0) -> Any:
-    """Return another array with its axes, and its elements along them, in the order of labels.
+    """Return another array with axes, and elements along them, in the order of labels.
 
     Names that xarray gives are none. Axes that labels do not have come last. Coordinates decide
     where both have them, but for some axes ahead.
@@ -99,10 +97,8 @@ def in_order(labels: Any, other: Any, name: str, of: str, ahead: int = 0) -> Any
         if _is_nameless(first) or _is_nameless(other):
             return other
         here, there = (", ".join(map(str, array.dims)) for array in (first, other))
-        raise ValueError(
-            f"{name} has the axes {there}, but {of} {here}; rename them, or leave out the "
-            f"names by {name}.data"
-        )
+        told = f"{name} has the axes {there}, but {of} {here}"
+        raise ValueError(f"{told}; rename them, or leave out the names by {name}.data")
     dims = (*first.dims, *(dim for dim in other.dims if dim not in first.dims))
     laid = other if dims == other.dims else other.transpose(*dims)
     coordinates = [getattr(array, "coords", {}) for array in (first, laid)]
@@ -120,10 +116,8 @@ _WITH_NAMES = xarray.DataArray, xarray.Variable
 
 def _with_names(given: Any, name: str) -> Any:
     if not isinstance(given, _WITH_NAMES):
-        raise TypeError(
-            f"{name} is a {type(given).__name__} of xarray, which holds several arrays; give one "
-            "of them, by its name"
-        )
+        told = f"{name} is a {type(given).__name__} of xarray, which holds several arrays"
+        raise TypeError(f"{told}; give one of them, by its name")
     return given.to_base_variable() if isinstance(given, xarray.Variable) else given
 
 
@@ -133,7 +127,6 @@ def _is_nameless(array: Any) -> bool:
 
 
 def _are_near(wanted: Any, given: Any) -> bool:
-    """Whether the coordinates of an axis are the same, but for the rounding of numbers."""
     if not {wanted.dtype.kind, given.dtype.kind} <= set("fiu") or wanted.equals(given):
         return bool(wanted.equals(given))
     first, second = (np.asarray(index, np.float64) for index in (wanted, given))
@@ -142,7 +135,7 @@ def _are_near(wanted: Any, given: Any) -> bool:
 
 
 def _places(wanted: Any, given: Any, what: str) -> Any:
-    """Return where, among the coordinates of an axis, those are that are wanted."""
+    """Return where the wanted coordinates of an axis are."""
     if _are_near(wanted, given[::-1]):
         return slice(None, None, -1)
     places = given.get_indexer(wanted) if given.is_unique else np.array([-1])
@@ -161,16 +154,13 @@ def _like(image: Any, labels: Any) -> Any:
 def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int]:
     if names is None:
         if isinstance(batch_axes, (str, list, tuple)):
-            raise TypeError(
-                f"batch_axes={shown(batch_axes)} must be an integer; batch_dims= takes names"
-            )
+            flaw = f"batch_axes={shown(batch_axes)} must be an integer"
+            raise TypeError(f"{flaw}; batch_dims= takes names")
         count = as_batch_axes(batch_axes, image.ndim, "label_image")
         return list(image.dims[:count]), count
     if batch_axes:
-        raise ValueError(
-            f"batch_axes={shown(batch_axes)} and batch_dims={shown(names)} exclude each other; "
-            "leave one out"
-        )
+        told = f"batch_axes={shown(batch_axes)} and batch_dims={shown(names)} exclude each other"
+        raise ValueError(f"{told}; leave one out")
     batch = [names] if isinstance(names, str) else list(as_sequence("batch_dims", names))
     _check_names("batch_dims", batch, list(image.dims))
     return batch, as_batch_axes(len(batch), image.ndim, "label_image")
@@ -188,9 +178,7 @@ def _periodic(dims: list[Any], periodic: Any) -> Any:
 def _check_names(argument: str, names: list[Any], dims: list[Any]) -> None:
     for k, name in enumerate(names):
         if name not in dims:
-            raise ValueError(
-                f"{argument}={shown(names)} has {shown(name)}, which is no axis of an item; these "
-                f"are {', '.join(map(str, dims))}"
-            )
+            told = f"{argument}={shown(names)} has {shown(name)}, which is no axis of an item"
+            raise ValueError(f"{told}; these are {', '.join(map(str, dims))}")
         if name in names[:k]:
             raise ValueError(f"{argument}={shown(names)} has {shown(name)} twice; name it once")

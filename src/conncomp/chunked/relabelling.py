@@ -80,10 +80,9 @@ def numbers_of_labels(
 
 
 def relabel_chunk(labels: Labels, table: Labels, dtype: DType, out: Labels | None = None) -> Labels:
-    """Return the labels of a chunk after each is replaced by its entry of a table.
+    """Replace each label of a chunk by its entry of a table; ValueError if that exceeds `dtype`.
 
-    The result may lie in `out`, such as the labels or a part of a larger array, of `dtype` and in
-    main memory. An entry that is too large for `dtype` raises ValueError.
+    The result may lie in `out`, the labels or a part of an array of `dtype` in main memory.
     """
     check_holds(dtype, int(table.max()))
     filled = np.dtype(np.int32 if dtype.itemsize <= 4 and dtype != np.uint32 else np.int64)

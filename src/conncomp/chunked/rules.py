@@ -17,6 +17,8 @@ from conncomp.grid._values import describe_values
 from conncomp.grid.array import Question
 from conncomp.kernels.links import Links, bonds_of_axes
 
+Lengths = Sequence[Sequence[int]]  # of chunks along each axis
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -57,9 +59,9 @@ class _Shaped(NamedTuple):
 
 
 def rules_of_image(
-    chunks: Sequence[Sequence[int]], kind: np.dtype[Any], device: str = "cpu", /, **arguments: Any
+    chunks: Lengths, kind: np.dtype[Any], device: str = "cpu", /, **arguments: Any
 ) -> tuple[Layout, Rules]:
-    """Check the arguments of `label` for an array in chunks of some lengths along each axis."""
+    """Check the arguments of `label` for an array in chunks."""
     image = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
     question = question_of_image(image, device=device, **arguments)
     links = describe_values(np.zeros(1, kind), question.background, None, question.tolerance)[1]
@@ -68,7 +70,7 @@ def rules_of_image(
 
 
 def rules_of_bonds(
-    chunks: Sequence[Sequence[int]], kind: np.dtype[Any], device: str = "cpu", /, **arguments: Any
+    chunks: Lengths, kind: np.dtype[Any], device: str = "cpu", /, **arguments: Any
 ) -> tuple[Layout, Rules]:
     """Do the same for `label_bonds`; bonds of bool have one chunk along the axis ahead."""
     bonds = _Shaped(tuple(map(sum, chunks)), np.dtype(kind))
@@ -79,9 +81,7 @@ def rules_of_bonds(
     return _rules(chunks[planes:], question, links, planes=planes)
 
 
-def _rules(
-    chunks: Sequence[Sequence[int]], question: Question, links: Links, **more: bool
-) -> tuple[Layout, Rules]:
+def _rules(chunks: Lengths, question: Question, links: Links, **more: bool) -> tuple[Layout, Rules]:
     lengths = tuple(tuple(int(length) for length in axis if length) for axis in chunks)
     batch, shape = question.batch_axes, tuple(map(sum, chunks))
     layout = Layout(lengths, (False,) * batch + question.neighbourhood.periodic, batch)

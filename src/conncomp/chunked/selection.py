@@ -57,7 +57,7 @@ class SizeSummary(NamedTuple):
     largest: Indices  # rows of size, item and label: large, then early, then small ones first
 
     def numbers(self, items: Indices | None = None) -> tuple[int, ...]:
-        """Return all numbers, one after the other; items may be given others, by theirs."""
+        """Return all numbers in a row; items may be renumbered."""
         largest = self.largest.copy()
         if items is not None:
             largest[:, 1] = items[largest[:, 1]]
@@ -101,7 +101,7 @@ def sizes_of_labels(labelled: ChunkLabels) -> Indices:
 
 
 def largest_of(rules: Rules, selection: Selection, *parts: ByRoot) -> ByRoot:
-    """Return the largest components of each item; of equally large ones those of smaller roots."""
+    """Return the largest components of each item, of equal ones those of smaller roots."""
     roots, sizes = map(np.concatenate, zip(*parts, strict=True))
     items = roots // rules.item_size
     order = np.lexsort((roots, -sizes, items))

@@ -100,7 +100,6 @@ def label_all(
 
 
 def _link_all(call: Call, layout: Layout, rules: Rules, reports: OfChunks) -> OfChunks:
-    """Return each chunk as a region of the tree."""
     linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
     leading = tuple(crossings_of(rules))
     for index in layout.indices():

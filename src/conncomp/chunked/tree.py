@@ -41,13 +41,11 @@ def call_now(name: str, index: Index, function: Function, *arguments: Any) -> An
     return function(*map(entry_of, arguments))
 
 
-def merged(
-    call: Call, name: str, block: Index, parts: list[Any], merge: Function, size: int
-) -> Any:
+def merged(call: Call, name: str, block: Index, parts: list[Any], join: Function, size: int) -> Any:
     """Return several parts merged to one by an engine, in a tree."""
     for height in count():
         groups = enumerate(parts[k : k + size] for k in range(0, len(parts), size))
-        parts = [call(f"{name}-{height}", (*block, k), merge, *group) for k, group in groups]
+        parts = [call(f"{name}-{height}", (*block, k), join, *group) for k, group in groups]
         if len(parts) == 1:
             return parts[0]
 
@@ -71,18 +69,14 @@ class Tree:
         self._call, self.block, self.layout = call, block, layout
         self.levels = levels_of(tuple(layout.counts[axis] for axis in layout.crossed))
         indices = product(*((k,) for k in block), *map(range, layout.counts[len(block) :]))
-        # The index of each chunk, by that in the tree.
         self._chunks = {tuple(index[axis] for axis in layout.crossed): index for index in indices}
 
     def unite(self, linked: OfChunks) -> dict[Index, Entry]:
         """Make all unions, up, and the tables of all regions, down; return those of chunks."""
-        outer = [
-            {
-                group: tuple(level.outer(group, member) for member in members)
-                for group, members in self._groups(height)
-            }
-            for height, level in enumerate(self.levels)
-        ]
+        outer: OfLevels = []
+        for height, level in enumerate(self.levels):
+            groups = self._groups(height)
+            outer.append({k: tuple(level.outer(k, j) for j in members) for k, members in groups})
         self._unions = self._up("unite", unite, outer, self._by_region(linked))
         self._tables, parts = self._down("tables", tables_below, self._unions)
         return parts
@@ -116,11 +110,7 @@ class Tree:
         return made
 
     def _down(
-        self,
-        name: str,
-        function: Function,
-        *of_unions: OfLevels,
-        of_members: OfLevels | None = None,
+        self, name: str, function: Function, *unions: OfLevels, of_members: OfLevels | None = None
     ) -> tuple[OfLevels, dict[Index, Entry]]:
         """Return, by level, a function's results for each union, and the entry that a chunk has.
 
@@ -132,7 +122,7 @@ class Tree:
         for height in reversed(range(len(self.levels))):
             call, below = partial(self._call, f"{name}-{height}"), dict[Index, Entry]()
             for group, members in self._groups(height):
-                arguments = [of_levels[height][group] for of_levels in of_unions]
+                arguments = [of_levels[height][group] for of_levels in unions]
                 if of_members is not None:
                     arguments += [of_members[height][member] for member in members]
                 result = call(self.block + group, function, above.get(group), *arguments)

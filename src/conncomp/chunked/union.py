@@ -11,7 +11,6 @@ further up. So a union grows with the faces between the regions that it joins, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -210,8 +209,7 @@ def look_up(table: RootTable, roots: Indices) -> Indices:
     return np.where(table.roots[where] == roots, table.replaced[where], roots)
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """Unions of one height in the tree, of at most `size` of `counts` regions along each axis."""
 
     counts: Index

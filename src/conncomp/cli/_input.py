@@ -21,7 +21,7 @@ def read_quietly(path: Path, key: str | None = None) -> Content:
 def read_any(path: Path, key: str | None = None, series: int = 0) -> Content:
     """Read a whole image or volume of any kind, those of HDF5 and Zarr too."""
     if path.is_dir() or (path.is_file() and is_hdf5(path)):
-        from conncomp.chunked.volumes.sources import read_volume  # slow, and for few files
+        from conncomp.chunked.volumes.formats import read_volume  # slow, and for few files
 
         if series:
             raise ValueError(f"{path}: series={series} chooses one of TIFF, which this is not")

@@ -1,8 +1,8 @@
 """Sizes, statistics, selection, contacts and colours of labelled components."""
 
+from conncomp.components.colouring import colour_components
 from conncomp.components.holes import fill_holes
 from conncomp.components.matching import match_labels
-from conncomp.components.pictures.colouring import colour_components
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.selection import largest_components, remove_small_components, sort_by_size
 from conncomp.components.sizes import (

@@ -39,13 +39,15 @@ from conncomp.kernels.cuda.components.tables import combine_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
 Labels = NDArray[Any]
+Shape = tuple[int, ...]
+Spacing = tuple[float, ...]  # the distance of neighbouring elements along each axis of an item
 # "auto" is 0, for labels that cannot be those of a graph.
 Background = int | Literal["auto"] | None
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# Tables have a row for each number up to the largest label. Labels far beyond the number of
-# elements, which no labelling gives, would make tables far larger than the labels.
+# Tables have a row for each number up to the largest label: labels far beyond the number of
+# elements would make them far larger than the labels.
 ROWS_PER_ELEMENT = 16
 ROWS_ALWAYS = 1 << 24
 
@@ -84,8 +86,8 @@ class Items:
     labels: Labels
     background: int
     rows: int
-    batch: tuple[int, ...]
-    shape: tuple[int, ...]
+    batch: Shape
+    shape: Shape
     dtype: np.dtype[Any]
 
     @property
@@ -109,12 +111,12 @@ class Items:
         return library_at(self.labels)
 
     @property
-    def described(self) -> tuple[Labels, int, int, tuple[int, ...]]:
+    def described(self) -> tuple[Labels, int, int, Shape]:
         """The arguments of kernels for GPUs."""
         return self.labels, self.background, self.all_rows, self.shape
 
     @property
-    def flat(self) -> tuple[Labels, tuple[int, ...], int]:
+    def flat(self) -> tuple[Labels, Shape, int]:
         """The arguments of native code."""
         return self.labels.reshape(-1), self.shape, self.background
 
@@ -135,8 +137,8 @@ def as_contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
     return contiguous(array, dtype) if on_cpu else array.astype(dtype, order="C", copy=False)
 
 
-def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
-    """Return how far apart elements of an item are along each axis: 1, or a number, along all."""
+def check_spacing(spacing: Any, ndim: int) -> Spacing:
+    """Return the distance of neighbouring elements along each axis; 1 by default."""
     if spacing is None:
         return (1.0,) * ndim
     if isinstance(spacing, AxisLengths) and len(spacing) > ndim:
@@ -155,15 +157,13 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
         raise ValueError(f"spacing={shown(spacing)} must be positive and finite")
     small, large = min(lengths, default=1.0), max(lengths, default=1.0)
     if not all(TINY < product < HUGE for product in (small * small, large * large, prod(lengths))):
-        raise ValueError(
-            f"spacing={shown(spacing)}: volumes and moments have no room in floating point; use "
-            "another unit"
-        )
+        told = f"spacing={shown(spacing)}: volumes and moments have no room in floating point"
+        raise ValueError(f"{told}; use another unit")
     return tuple(lengths)
 
 
 def as_integers(labels: Any, name: str = "labels") -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return labels as an array of NumPy or CuPy, of integers, and which elements are masked."""
+    """Return labels as an array of integers, of NumPy or CuPy, and which are masked."""
     given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, name)
     if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
         given = given.astype(np.int32)  # an empty list
@@ -184,7 +184,7 @@ def check_items(
     """Check labels, as `component_sizes` says, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
-    GPU, to learn the largest. Where that is given, labels are none below 0 and none above it.
+    GPU, to learn the largest, unless that is given. Then labels are from 0 to it.
     """
     placed = on_gpu(labels)
     given, mask = as_integers(labels, name)
@@ -212,13 +212,11 @@ def check_items(
 
 
 def check_place(image: Any, placed: bool, name: str = "image", labels: str = "labels") -> None:
-    """Raise if an image does not lie where labels do, on the current GPU if they are `placed`."""
+    """Raise unless an image lies where labels do, on the current GPU if they are `placed`."""
     if on_gpu(image) != placed:
         places = "GPU memory", "main memory"
-        raise TypeError(
-            f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}; copy one of "
-            "them to where the other one is"
-        )
+        told = f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}"
+        raise TypeError(f"{told}; copy one of them to where the other one is")
     if placed:
         check_gpu(as_cupy(image), name)
 
@@ -234,15 +232,13 @@ def as_mask(labels: Any) -> Any:
 
 
 def check_mask(mask: Any, background: Background) -> None:
-    """Raise unless a mask, which the user gave as labels, has axes and False for background."""
+    """Raise unless a mask, given as labels, has axes and False for background."""
     check_dimensions(mask.ndim)
     if not (isinstance(background, str) and background == "auto"):
         check_background(background, (), mask.shape)
         if background != 0:
-            raise ValueError(
-                f"background={shown(background)}, but labels is of bool, whose background is "
-                "False; leave background out"
-            )
+            told = f"background={shown(background)}, but labels is of bool"
+            raise ValueError(f"{told}, whose background is False; leave background out")
 
 
 def _number_apart(items: Items, given: Labels) -> Items:
@@ -279,23 +275,18 @@ def most_rows(elements: int) -> int:
     return max(ROWS_PER_ELEMENT * elements, ROWS_ALWAYS)
 
 
-def _check_rows(high: int, batch: tuple[int, ...], elements: int, name: str) -> None:
-    """Raise if tables with a row for each number up to the largest label were too large."""
+def _check_rows(high: int, batch: Shape, elements: int, name: str) -> None:
     items = prod(batch)
     if (high + 1) * items > most_rows(elements):
         what, given = f"its {elements} elements; renumber it", name
         if batch:
             what = f"{items} items of {elements // items} elements; renumber them"
             given = f"{name}, batch_axes={len(batch)}"
-        raise ValueError(
-            f"{name} holds {high}, too large for {what} first, with "
-            f"conncomp.relabel_consecutive({given})"
-        )
+        told = f"{name} holds {high}, too large for {what} first"
+        raise ValueError(f"{told}, with conncomp.relabel_consecutive({given})")
 
 
-def check_background(
-    background: Background, batch: tuple[int, ...], shape: tuple[int, ...]
-) -> tuple[int, int]:
+def check_background(background: Background, batch: Shape, shape: Shape) -> tuple[int, int]:
     """Return the background, -1 if there is none, and the lowest number that labels may be."""
     if isinstance(background, str) and background == "auto":
         if len(shape) == 1:

@@ -95,7 +95,6 @@ def fill_holes(
 
 
 def _fill_labels(labels: Any, largest: int | None, *neighbours: Any) -> Labels:
-    """Let each hole that one label surrounds have that label."""
     items, objects = check_touching(labels, *neighbours)
     xp, empty, num_labels = items.xp, items.background, items.all_rows
     inside = items.labels != empty
@@ -122,7 +121,7 @@ def _fill_labels(labels: Any, largest: int | None, *neighbours: Any) -> Labels:
 
 
 def _complement(objects: Neighbourhood) -> Neighbourhood:
-    """Return the neighbourhood of holes for that of the objects, of a connectivity."""
+    """Return the neighbourhood of holes."""
     reach = len(objects.periodic) if objects.connectivity == 1 else 1
     return objects._replace(connectivity=reach)
 
@@ -135,7 +134,7 @@ def _background_components(inside: Any, neighbourhood: Neighbourhood, batch_axes
 
 
 def _closed_rows(holes: Items, largest: int | None) -> NDArray[np.bool_]:
-    """Tell which components do not reach the border of their item, and are not too large."""
+    """Return which do not reach the border of their item, and are not too large."""
     xp, array = holes.xp, holes.labels
     closed: NDArray[np.bool_] = xp.ones(holes.all_rows, bool)
     for axis in range(len(holes.batch), array.ndim):

@@ -1,9 +1,8 @@
 """Overlaps of the components of two labellings of the same elements.
 
-One labelling is laid on the other: an item's labels and, as a second layer, those of the other,
-with numbers of their own. Elements of a pair of labels that overlap are then neighbours across the
-layers, so that `count_contacts` counts them, on the CPU and on a GPU, in one pass. Cost: that, a
-copy of both labellings, and the sizes of their components.
+One labelling is a second layer upon the other, with numbers of its own. Elements of a pair of
+labels that overlap are then neighbours across the layers, which `count_contacts` counts in one
+pass. Cost: that, a copy of both labellings, and the sizes of their components.
 """
 
 from __future__ import annotations
@@ -134,7 +133,6 @@ class Matches(Columns):
         return MatchScores(*counts, *shares, f1, accuracy)
 
     def _most_pairs(self, least: float) -> int:
-        """Return how many pairs can be matched, of those whose ratio is large enough."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -162,8 +160,7 @@ def match_labels(
 ) -> Matches:
     """Find the pairs of components of two labellings that overlap, and how far.
 
-    For the evaluation of a segmentation against a true one, or to follow components from one frame
-    to the next.
+    To evaluate a segmentation, or to follow components from one frame to the next.
 
     Parameters
     ----------
@@ -243,7 +240,7 @@ def check_second_shape(other: tuple[int, ...], shape: tuple[int, ...]) -> None:
 
 
 def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:
-    """Return what `count_contacts` takes: labels of both layers, item by item, the second above."""
+    """Return what `count_contacts` takes: both layers of each item, the second above."""
     xp, rows = first.xp, first.all_rows + second.all_rows
     dtype = np.dtype(np.int64 if rows > INT32_MAX else np.int32)
     layers = xp.empty((first.count, 2, first.length), dtype)

@@ -118,13 +118,13 @@ def relabel_consecutive(
 
 
 def _in_words(given: Any) -> Any:
-    """Return labels as a contiguous array of one axis, in 32 or 64 bits, as kernels take them."""
+    """Return labels along one contiguous axis, in 32 or 64 bits, as kernels take them."""
     dtype = given.dtype.newbyteorder("=") if given.dtype.itemsize >= 4 else np.dtype(np.int32)
     return as_contiguous(given, dtype).reshape(-1)
 
 
 def _without_hidden(flat: Labels, hidden: NDArray[np.bool_], items: int) -> Labels:
-    """Return a copy in which what is hidden has a label that its item, or else any, shows."""
+    """Return a copy where what is hidden has a label that its item, or else any, shows."""
     shown, places = flat.reshape(items, -1), hidden.reshape(items, -1)
     labels = shown[np.arange(items), places.argmin(axis=1)]
     labels[places.all(axis=1)] = flat[hidden.argmin()]
@@ -163,7 +163,6 @@ def _renumber(
 
 
 def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -> Any:
-    """Return numbers of the distinct labels of items, which ascend."""
     xp = library_at(labels)
     # A negative number is no unsigned one, which would have to hold it to be compared.
     present = empty == 0 or (empty == -1 and labels.dtype.kind == "i")
@@ -175,7 +174,6 @@ def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -
 
 
 def _old_labels(labels: Any, item: Any, items: int, numbers: Any, first: int) -> Any:
-    """Return the label of each number of each item, and 0 for numbers that none has."""
     xp = library_at(labels)
     # Ahead of each item is room for the background, which may be -1.
     length = 1 + max(int(numbers.max()) + 1, first)
@@ -184,8 +182,7 @@ def _old_labels(labels: Any, item: Any, items: int, numbers: Any, first: int) ->
     return old.reshape(items, length)[:, 1:]
 
 
-# Gives each element of an array the number at the place of its label among those that differ.
-Translation = Callable[[Any], Any]
+Translation = Callable[[Any], Any]  # gives elements the numbers of their labels
 
 
 def _marks(flat: Any) -> Any:
@@ -198,7 +195,7 @@ def _marks(flat: Any) -> Any:
 
 
 def _distinct(flat: Any, dtype: Any, marks: Any) -> tuple[Any, Translation]:
-    """Return the labels that there are, ascending, and what gives them numbers of a dtype, once."""
+    """Return the distinct labels, ascending, and what gives them numbers of a dtype, once."""
     if not isinstance(flat, np.ndarray):
         distinct = _distinct_on_gpu(flat)
         return distinct, partial(_translate_on_gpu, flat, distinct)
@@ -228,7 +225,7 @@ def _replaced(flat: Any, table: Any) -> Any:
 
 
 def _fits_table(flat: Any) -> int:
-    """Return how many rows a table of labels has, or 0 if a label is negative or far too large."""
+    """Return the rows of a table of labels, or 0 if one is negative or far too large."""
     # A few of them tell quickly of most that are too large.
     for some in (flat[:: -(-len(flat) // SAMPLE)], flat):
         low, high = extremes(some)

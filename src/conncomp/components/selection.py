@@ -143,7 +143,6 @@ def remove_small_components(
 def _items_of_labels_or_mask(
     labels: Any, connectivity: float | None, background: Background, batch_axes: int
 ) -> tuple[Items, bool]:
-    """Return labels, or those of a mask, and whether it is one."""
     mask = as_mask(labels)
     if mask is None:
         items = check_items(labels, background, batch_axes)
@@ -157,7 +156,7 @@ def _items_of_labels_or_mask(
 def check_sizes(
     min_size: int | None, max_size: int | None, invert: bool
 ) -> tuple[int, int | None, bool]:
-    """Return the sizes of components to keep, from and to, and whether others are kept instead."""
+    """Return the sizes to keep, from and to, and whether others are kept instead."""
     if min_size is None and max_size is None:
         raise ValueError("neither min_size nor max_size is given; give one of them, or both")
     least = 0 if min_size is None else as_integer("min_size", min_size)
@@ -168,10 +167,8 @@ def check_sizes(
 def check_connectivity_is_for_masks(connectivity: float | None) -> None:
     """Raise if a connectivity is given with labels, which are components already."""
     if connectivity is not None:
-        raise ValueError(
-            f"connectivity={shown(connectivity)} is for masks, but labels is of integers, "
-            "which are components already; leave it out"
-        )
+        told = f"connectivity={shown(connectivity)} is for masks, but labels is of integers"
+        raise ValueError(f"{told}, which are components already; leave it out")
 
 
 @where_labels_lie
@@ -214,7 +211,7 @@ def assign_rows(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
 
 
 def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
-    """Return the rows of components, each item's largest first, and their ranks in the item."""
+    """Return the rows of components, each item's largest first, and their ranks in it."""
     ranked = _largest_first(count_rows(items), items.count)
     rank = items.xp.arange(len(ranked), dtype=items.labels.dtype)
     if items.count > 1:
@@ -224,7 +221,7 @@ def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
 
 
 def _rank_in_classes(items: Items, ranked: NDArray[np.int64], by: Any) -> tuple[Any, Any]:
-    """Return the rows of components, and their ranks in the item's class, given those by size."""
+    """Return the rows, ranked by size, and their ranks in the item's class."""
     xp, components = items.xp, measure_components(items, moments=False)
     classes = classes_of(items, components, by, "by")
     if not len(ranked):
@@ -255,7 +252,7 @@ def _largest_first(sizes: NDArray[np.int64], items: int) -> Any:
 
 
 def _keep(items: Items, kept: NDArray[np.bool_], of_mask: bool) -> Labels:
-    """Return the labels of which the rows are kept, and background elsewhere; or a mask of them."""
+    """Return the labels that are kept, and background elsewhere; or a mask of them."""
     xp, dtype = items.xp, items.labels.dtype
     numbers = xp.arange(items.rows, dtype=dtype)
     if items.batch:

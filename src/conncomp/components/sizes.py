@@ -181,7 +181,7 @@ def component_members(
 
 
 def _by_item(begins: NDArray[np.int64], items: Items) -> Any:
-    """Repeat, for each item, where its last label ends, which is where the next item begins."""
+    """Add, for each item, where its last label ends."""
     if not items.batch:
         return begins
     xp, rows = items.xp, items.rows

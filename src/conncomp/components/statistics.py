@@ -15,7 +15,7 @@ from conncomp._arguments import as_bool, check_dimensions, named_elsewhere
 from conncomp._arrays import apply_in_library, on_gpu
 from conncomp._containers import function_for, laid_beside, spacing_of
 from conncomp.components._columns import Columns
-from conncomp.components._labels import Background, Items, check_spacing, where_labels_lie
+from conncomp.components._labels import Background, Items, Spacing, check_spacing, where_labels_lie
 from conncomp.components.columns import measuring
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn, box_slices
@@ -201,10 +201,8 @@ class ComponentTable(ComponentStatistics):
 
     def __iter__(self) -> Iterator[Any]:
         """Refuse: Python would ask for rows by number."""
-        raise TypeError(
-            "a ComponentTable is not iterated over; .columns() is a dict of its columns, and "
-            ".to_pandas() a table of rows"
-        )
+        told = "a ComponentTable is not iterated over; .columns() is a dict of its columns"
+        raise TypeError(f"{told}, and .to_pandas() a table of rows")
 
     def keys(self) -> list[str]:
         """Return the names of the columns, so that ``dict(table)`` has these."""
@@ -238,7 +236,7 @@ class ComponentTable(ComponentStatistics):
 
 
 def _numbers_of(name: str, values: Any) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the columns of a property by name, and which of its numbers each has."""
+    """Return the columns of a property, and which of its numbers each has."""
     if isinstance(values, LazyColumn):
         return [(name, ())]
     return [("-".join(map(str, (name, *index))), index) for index in np.ndindex(*values.shape[1:])]
@@ -268,9 +266,9 @@ def component_statistics(
         floating-point numbers have 64 bits or fewer.
     properties : sequence of str or "all", optional
         Columns by the names of scikit-image's ``regionprops_table``, with its values, and more:
-        docs/columns.rst lists them, and how many axes each is for. "all" are those of numbers that
-        there are of such labels, image and spacing. An image may then have one axis more, the last,
-        of channels, and is measured only if a property is of its values.
+        docs/columns.rst lists them and their axes. "all" are those of numbers that there are of
+        such labels, image and spacing. An image may then have one axis more, the last, of channels,
+        and is measured only if a property is of its values.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -278,12 +276,11 @@ def component_statistics(
         label, or lies outside the item, at periodic axes too. `contacts` has those between two
         components.
     classes : array_like of bool or int, optional
-        Of the shape of `labels`, where these lie: the class of each element, as of a segmentation
-        whose components `label` has found. There is a column of them.
+        Of the shape of `labels`, where these lie: the class of each element, for a column of them.
     spacing : number or sequence of numbers, optional
-        The distance of neighbouring elements along each axis of an item, such as the edges of a
-        voxel: centroids, moments, volumes and areas are in its units. By default that of the image
-        of SimpleITK or ITK which `labels`, `image` or `classes` is, and else 1.
+        The distance of neighbouring elements along each axis of an item: centroids, moments,
+        volumes and areas are in its units. By default that of the image of SimpleITK or ITK which
+        `labels`, `image` or `classes` is, and else 1.
     background, batch_axes
         As for `component_sizes`. Coordinates are those within an item.
 
@@ -307,16 +304,16 @@ def component_statistics(
     Notes
     -----
     Arrays of xarray are aligned with `labels` of xarray by the names of axes and, where both have
-    them, by coordinates along these, which may run the other way. Other names and coordinates are
-    an error; without them axes go by place. `spacing` does not come from coordinates. The origin
-    and the direction of images of SimpleITK and ITK are ignored: axes are z, y, x.
+    them, by coordinates, which may run the other way. Other names and coordinates are an error;
+    without them axes go by place. `spacing` does not come from coordinates. Origins and directions
+    of images of SimpleITK and ITK are ignored: axes are z, y, x.
 
-    Sums are made in integers, so they are exact, and the same for any number of threads and on a
-    GPU. Floating-point values are rounded to multiples of a unit at least 2^63 times smaller than
-    the largest magnitude in the component (2^80 for up to 2^46 / L elements and a longest axis L)
-    first. A sum too large for float64 is infinite, but the mean of finite values is finite. A
-    component with NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy
-    gives; the weighted centroids of both are NaN, and where values add up to 0 NaN or infinite.
+    Sums are of integers, exact, and the same for any number of threads and on a GPU. Floating-point
+    values are first rounded to multiples of a unit at least 2^63 times smaller than the largest
+    magnitude in the component (2^80 for up to 2^46 / L elements and a longest axis L). A sum too
+    large for float64 is infinite, but the mean of finite values is finite. A component with NaN has
+    the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the weighted
+    centroids of both are NaN, and where values add up to 0 NaN or infinite.
 
     Examples
     --------
@@ -406,7 +403,7 @@ class _Wanted(NamedTuple):
     named: dict[str, Property] | None
     images: list[Intensities]
     has_channels: bool
-    lengths: tuple[float, ...]
+    lengths: Spacing
 
 
 def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> ComponentStatistics:
@@ -443,10 +440,7 @@ def _columns(items: Items, runs: ComponentRuns | None, wanted: _Wanted) -> Compo
     return ComponentTable(**vars(table), properties=properties)
 
 
-def _table(
-    shapes: Shapes, more: OptionalColumns, spacing: tuple[float, ...]
-) -> ComponentStatistics:
-    """Return the columns as one table."""
+def _table(shapes: Shapes, more: OptionalColumns, spacing: Spacing) -> ComponentStatistics:
     columns = shapes._asdict() | more.values._asdict() | {"spacing": spacing}
     boxes, faces, classes = columns.pop("boxes"), more.faces, more.classes
     return ComponentStatistics(**columns, bounding_boxes=boxes, faces=faces, classes=classes)

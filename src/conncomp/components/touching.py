@@ -19,6 +19,7 @@ from conncomp.components._labels import (
     Background,
     Items,
     Labels,
+    Shape,
     check_items,
     check_spacing,
     items_of_rows,
@@ -32,8 +33,7 @@ from conncomp.kernels.cuda.components import contacts as on_gpu
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.neighbourhood import Neighbourhood, steps_along
 
-# A pair of labels and a kind of contact are a key of so many bits.
-KEY_BITS = 63
+KEY_BITS = 63  # of a pair of labels and a kind of contact
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def contacts(
     periodic : bool or sequence of bool, optional
         Which axes close on themselves, as for `label`. Each step is a contact, wherever it leads
         around such an axis: two elements along one of length 2 touch twice, and neighbours across
-        one of length 1 touch straight and along both diagonals. So an array that is repeated along
-        periodic axes has so many times as many contacts.
+        one of length 1 touch straight and along both diagonals. An array that is repeated along
+        periodic axes has so many times the contacts.
     background, batch_axes
         As for `component_sizes`. Nothing touches the background, or across items.
 
@@ -174,8 +174,8 @@ def region_adjacency(
     return Graph.from_edges(src, dst, int(vertices[0]))
 
 
-def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any, Any]:
-    """Return counts and areas of the contacts of all kinds of each pair; the first are faces."""
+def _weighed(kinds: Any, face: list[float], times: Shape) -> tuple[Any, Any]:
+    """Return counts and areas of each pair by its contacts; the first kinds are faces."""
     xp, length = library_at(kinds), len(kinds)
     if xp is np:
         counts, areas = new_array(np, (length,), np.int64), new_array(np, (length,), np.float64)
@@ -185,7 +185,7 @@ def _weighed(kinds: Any, face: list[float], times: tuple[int, ...]) -> tuple[Any
 
 
 def sums_of_kinds(kinds: Any, face: Any, times: Any, *totals: Any) -> tuple[Any, Any]:
-    """Return totals, counts and areas, and what contacts of all kinds add; the first are faces."""
+    """Return totals, counts and areas, with what contacts add; the first kinds are faces."""
     counts, areas = totals
     for column, area in zip(kinds, face, strict=False):
         areas = areas + column * area
@@ -196,7 +196,7 @@ def sums_of_kinds(kinds: Any, face: Any, times: Any, *totals: Any) -> tuple[Any,
 
 @where_labels_lie
 def _arcs(labels: ArrayLike, *neighbours: Any) -> tuple[Any, Any, Any]:
-    """Return sources and targets of arcs, and, as an array of one number, how many vertices."""
+    """Return the ends of arcs, and the number of vertices as an array."""
     items, neighbourhood = check_touching(labels, *neighbours)
     steps = contact_steps(neighbourhood, items.shape, one_kind=True)
     pairs, _ = count_contacts(*items.numbered, steps)
@@ -214,7 +214,7 @@ def check_touching(
 
 
 def neighbourhood_in(
-    shape: tuple[int, ...], is_item: bool, connectivity: float | None, periodic: Any = False
+    shape: Shape, is_item: bool, connectivity: float | None, periodic: Any = False
 ) -> Neighbourhood:
     """Check which elements of labels, or of an item of these, are neighbours."""
     check_dimensions(len(shape))
@@ -226,17 +226,16 @@ class ContactSteps(NamedTuple):
     """Backward steps of a neighbourhood in an item, without its axes of length 1.
 
     `axes` are those that are longer, and `shape` their lengths. Steps are `packed`, int64 of shape
-    (steps, 4), as `ContactStep` in ``cpu/components/contacts.h`` has them, ahead of whose axes is
-    that of items; `periodic` says in bits which axes are. For each kind of contacts `times` is how
-    many steps in the whole item a step here stands for. Kinds are faces, by axis, and what else
-    there is, by this number; or there is one.
+    (steps, 4), as `ContactStep` in ``cpu/components/contacts.h``, with an axis of items ahead;
+    `periodic` has bits of axes. For each kind of contacts `times` is how many steps in the whole
+    item a step here stands for. Kinds are faces, by axis, and others, by this number; or one.
     """
 
-    axes: tuple[int, ...]
-    shape: tuple[int, ...]
+    axes: Shape
+    shape: Shape
     packed: NDArray[np.int64]
     periodic: int
-    times: tuple[int, ...]
+    times: Shape
 
     @property
     def kinds(self) -> int:
@@ -246,7 +245,7 @@ class ContactSteps(NamedTuple):
 
 @lru_cache(maxsize=256)
 def contact_steps(
-    neighbourhood: Neighbourhood, shape: tuple[int, ...], one_kind: bool = False
+    neighbourhood: Neighbourhood, shape: Shape, one_kind: bool = False
 ) -> ContactSteps:
     """Return the steps of a neighbourhood in an item of `shape`."""
     axes = tuple(k for k, length in enumerate(shape) if length > 1)
@@ -269,8 +268,8 @@ def contact_steps(
     return ContactSteps(axes, lengths, packed, closed, (1,) if one_kind else times)
 
 
-def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:
-    """Return how many steps do what one along `moves` axes does, by periodic axes of length 1."""
+def _repetitions(neighbourhood: Neighbourhood, shape: Shape, moves: int) -> int:
+    """Return how many steps do what one along `moves` axes does."""
     reach: Any = neighbourhood.connectivity
     axes = zip(shape, neighbourhood.periodic, strict=True)
     around = sum(length == 1 and is_closed for length, is_closed in axes)
@@ -283,8 +282,7 @@ def count_contacts(
     """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
 
     Labels are as `Items` has them. Pairs are of shape (n, 2), and counts of (n, steps.kinds); few
-    are in main memory, those of labels on a GPU, too. Raise ValueError if labels are too large for
-    keys, as they are beyond 2**31 or so.
+    are in main memory. Raise ValueError if labels are too large for keys, beyond 2**31 or so.
     """
     if rows * rows * steps.kinds > 1 << KEY_BITS:
         raise ValueError(
@@ -293,10 +291,8 @@ def count_contacts(
             "fewer items"
         )
     if max(steps.times, default=1) * labels.size * len(steps.packed) > np.iinfo(np.int64).max:
-        raise ValueError(
-            "periodic closes so many axes of length 1 that contacts are too many for int64; leave "
-            "these axes of labels out"
-        )
+        told = "periodic closes so many axes of length 1 that contacts are too many for int64"
+        raise ValueError(f"{told}; leave these axes of labels out")
     xp, shape = library_at(labels), (items, *steps.shape)
     if labels.size == 0 or not len(steps.packed):
         return xp.empty((0, 2), np.int64), xp.empty((0, steps.kinds), np.int64)

@@ -120,10 +120,8 @@ class Component:
             values: Any = _arrays.as_cupy(image) if placed else _arrays.as_numpy(image, "image")
             shape = walk.array.shape
             if values.shape[: len(shape)] != shape:
-                raise ValueError(
-                    f"image has shape {values.shape}; it must have that of labels, {shape}, or "
-                    "further axes after these"
-                )
+                told = f"image has shape {values.shape}; it must have that of labels, {shape}"
+                raise ValueError(f"{told}, or further axes after these")
             cropped = values[self._box].copy()
             try:
                 cropped[~self._inside()] = fill
@@ -142,8 +140,7 @@ def iterate_components(
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more, as for `component_sizes`. Masks and crops are read from it when they
-        are asked for.
+        One dimension or more, as for `component_sizes`. Masks and crops are read from it later.
     background, batch_axes
         As for `component_sizes`. The components of the first item come first.
 

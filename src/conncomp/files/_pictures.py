@@ -1,8 +1,8 @@
 """Read pictures by those readers of Pillow that start no other program.
 
 Plain PNG (grey of 8 or 16 bits, and 8-bit colours) is read here, in a third to half of Pillow's
-time: ISA-L, or zlib where that is missing, undoes DEFLATE, and native code the filters of lines.
-Pillow reads all other files, and damaged ones, and raises the errors.
+time: ISA-L, or else zlib, undoes DEFLATE, and native code the filters of lines. Pillow reads all
+other files, and damaged ones, and raises the errors.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from conncomp.files.scales import Content
 # The most values that one byte of a file can hold: a forged size must not allocate more. PNG has up
 # to 8 pixels per byte before DEFLATE; JPEG needs a bit per 64 pixels.
 VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
-# Pictures of up to this many values are always decoded.
-SMALL_PICTURE = 1 << 26
+SMALL_PICTURE = 1 << 26  # values that are always decoded
 
 
 def read_picture(file: IO[bytes], reader: str) -> Content:
@@ -72,9 +71,9 @@ def _unfold_palette(picture: Any) -> NDArray[Any]:
 
 
 def _values_of(picture: Any) -> NDArray[Any]:
-    """Return the values of a frame, which Pillow copies three times on the way to NumPy.
+    """Return the values of a frame, which Pillow copies three times.
 
-    If pyarrow is in use, grey frames come through Arrow instead, read-only and without a copy.
+    If pyarrow is in use, grey frames come through Arrow, read-only and without a copy.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and picture.mode == "L" and hasattr(picture, "__arrow_c_array__"):

@@ -1,8 +1,8 @@
 """Volumes of medicine: NIfTI, NRRD and MHA, in one file each, with voxel sizes.
 
-nibabel reads the header of NIfTI, pynrrd that of NRRD; the header of MHA is lines of text. Values
-are read here, and never more than the file can hold. Headers list the densest axis first, and
-arrays in C order last, so a volume has axes z, y, x, as in TIFF.
+nibabel reads the header of NIfTI, pynrrd that of NRRD; that of MHA is text. Values are read here,
+and never more than the file can hold. Headers list the densest axis first, and arrays in C order
+last, so a volume has axes z, y, x, as in TIFF.
 """
 
 from __future__ import annotations
@@ -23,15 +23,11 @@ from conncomp._optional import optional
 from conncomp.files.access import too_large
 from conncomp.files.scales import Content, Scale, scale_of
 
-# A header that is longer is damaged.
-LONGEST_HEADER = 1 << 16
-# The most bytes that DEFLATE packs into one, so a file that claims more is damaged and must not
-# allocate them; and the bytes to unpack at once.
+LONGEST_HEADER = 1 << 16  # bytes; a longer one is damaged
+# The most bytes that DEFLATE packs into one, and no more are allocated; and those unpacked at once.
 DEFLATE, BLOCK = 1032, 1 << 24
-# The first bytes of a NIfTI file.
 NIFTI = rb"\x5c\x01\0\0|\0\0\x01\x5c|\x1c\x02\0\0|\0\0\x02\x1c"
-# Names of axes, the densest first.
-AXES = "XYZT"
+AXES = "XYZT"  # the densest first
 
 NRRD_TYPES = {
     **dict.fromkeys(("signed char", "int8", "int8_t"), "i1"),
@@ -85,7 +81,6 @@ def _nifti_header(head: bytes) -> Any:
 
 
 def _nifti_layout(header: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Return shape and dtype in C order, and where values begin."""
     ndim = int(header["dim"][0])
     if not 1 <= ndim <= 7:
         raise ValueError(f"says that it has {ndim} axes")

@@ -33,7 +33,6 @@ Progress = Callable[[int, int], object]
 Fill = Callable[[memoryview], int]  # fills a buffer, and returns how many bytes
 Consume = Callable[[NDArray[np.uint8], bool], int]  # a chunk, and whether it is the last
 
-# Temporary files have this in their names.
 TEMPORARY = "conncomp"
 # Lines read in Python, headers and comments, are cut at this length.
 LONGEST_LINE = 1 << 16
@@ -41,8 +40,8 @@ LINE_END = re.compile(rb"\r\n?|\n")
 # Bytes to read at once of a packed file, and of text that is read line by line.
 PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
 LONGEST_MAGIC = 10
-# How many bytes a packed byte may hold, once more than `FREE_EXPANSION` are unpacked: as many as
-# gzip can pack. A few bytes of bzip2 or xz could unpack to blanks for days.
+# Bytes that a packed byte may hold, once more than `FREE_EXPANSION` are unpacked: those of gzip. A
+# few bytes of bzip2 or xz could unpack to blanks for days.
 EXPANSION, FREE_EXPANSION = 1032, 1 << 26
 # Memory for unpacking; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
@@ -65,10 +64,10 @@ def as_path(path: Any, name: str = "path") -> str:
 def atomic_path(path: StrPath, size: int = 0) -> Iterator[Path]:
     """Give a temporary name to write to, and rename the file to `path` at the end.
 
-    The temporary file lies beside `path` and has the same suffix. After any failure it is removed,
-    and the old file at `path` is untouched. If a process is killed, the next one that writes to
-    `path` removes its temporary file. The file is on the disk before it gets its name. A device or
-    a pipe gets a copy at the end.
+    The temporary file lies beside `path` and has the same suffix. Failures remove it, and leave the
+    old file as it was. If a process is killed, the next one that writes to `path` removes its
+    temporary file. The file is on the disk before it gets its name. A device or a pipe gets a copy
+    at the end.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def removed(temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def blaming(path: StrPath) -> Iterator[None]:
-    """Make OSErrors that name no file, or a temporary one, name `path`."""
+    """Let OSErrors that name no file, or a temporary one, name `path`."""
     try:
         yield
     except OSError as error:
@@ -302,7 +301,7 @@ class _Xz(Stream):
         return len(block)
 
 
-# By suffix: how packed files begin, the name of the packing, and the class that unpacks it.
+# By suffix: how packed files begin, the name of the packing, and what unpacks it.
 PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), "gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
     ".bz2": (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2File),
@@ -314,7 +313,7 @@ class Source:
     """A file that is read once, front to back, and unpacked from gzip, bzip2 or xz.
 
     `progress` is called with the bytes read and the size of the file. `suffix`, in lower case, is
-    the one before that of the packing. `line` counts lines.
+    without that of the packing. `line` counts lines.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:

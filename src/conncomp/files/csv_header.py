@@ -114,6 +114,6 @@ def _is_name(field: str, column: list[str]) -> bool | None:
 
 
 def _shape(text: str) -> str:
-    """Return text with one letter for each run of capitals, of other letters and of digits."""
+    """Return a letter for each run of capitals, of other letters and of digits."""
     each = ("A" if c.isupper() else "a" if c.isalpha() else "9" if c.isdigit() else c for c in text)
     return "".join(kind for kind, _ in groupby(each))

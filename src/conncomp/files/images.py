@@ -47,13 +47,10 @@ OF_SERIES = ("TIFF", OME_XML)
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 PNM = (".pbm", ".pgm", ".ppm", ".pnm", ".pfm")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
-# Headers of .npy files are shorter than this.
-NPY_HEADER = 1 << 16
+NPY_HEADER = 1 << 16  # bytes, at most
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
-# Pipes and other files that are not regular are read up to this size.
-MOST_FROM_PIPE = 1 << 32
-# Errors name at most this many keys of an archive.
+MOST_FROM_PIPE = 1 << 32  # bytes of what is no regular file
 KEYS_SHOWN = 8
 
 
@@ -176,9 +173,8 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], FileKind]]:
     with tempfile.NamedTemporaryFile() as file:  # tifffile wants a name
         while head:
             if file.tell() + len(head) > MOST_FROM_PIPE:
-                raise ValueError(
-                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it"
-                )
+                told = f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB"
+                raise ValueError(f"{told}; save it")
             file.write(head)
             head = given.read(BLOCK)
         file.seek(0)
@@ -263,10 +259,8 @@ def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
     if suffix == ".png":
         optional("PIL.Image")
         if 0 in shape or not (len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4))):
-            raise ValueError(
-                f"{path}: PNG holds two axes, or three with 3 or 4 colours, and no empty ones, but "
-                f"the shape is {shape}; write .tif or .npy"
-            )
+            told = f"{path}: PNG holds two axes, or three with 3 or 4 colours, and no empty ones"
+            raise ValueError(f"{told}, but the shape is {shape}; write .tif or .npy")
     elif suffix in TIFF:
         optional("tifffile")
         if len(shape) < 2 or 0 in shape:
@@ -381,8 +375,7 @@ KINDS = (
     FileKind("PNM", rb"P([1-6]\s|[fF]\s)", PNM, partial(read_picture, reader="Ppm")),
 )
 
-# No signature is longer.
-SIGNATURE = 16
+SIGNATURE = 16  # bytes, at most
 
 
 def _as_png(image: Image, path: StrPath) -> Image:

@@ -1,8 +1,8 @@
 """Check the sizes that packed chunks of Zarr claim, before they are unpacked.
 
 All codecs allocate, and Blosc also reads, as many bytes as a chunk claims. Only the last codec's
-header can be checked. So an array that applies another codec after one of these is refused, except
-for a checksum. Formats: c-blosc's README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
+header can be checked, so no other one may follow these, except for a checksum. Formats: c-blosc's
+README_CHUNK_FORMAT.rst, RFC 8878 (Zstandard).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from conncomp.files.access import opened
 from conncomp.files.parts import check_place
 
-# A chunk may unpack to `WIDENED` times the size of its values, plus `ADDED` bytes, as filters may
-# widen values, and some codecs add to them.
+# A chunk may unpack to `WIDENED` times the size of its values, plus `ADDED` bytes, by filters and
+# codecs.
 WIDENED, ADDED = 16, 1 << 16
 HEAD = 18  # bytes that hold all sizes
 ZSTD = 0xFD2FB528
@@ -31,8 +31,7 @@ SHARDS, CHECKSUM = "sharding_indexed", "crc32c"
 CHECKSUM_BYTES = 4
 # Codecs that allocate what chunks claim, or look for parts where chunks say.
 TELLING = {"blosc", "lz4", "zstd", SHARDS}
-# The options of filters that name types of values.
-TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")
+TYPES = ("dtype", "astype", "encode_dtype", "decode_dtype")  # options of filters
 
 
 class Codec(NamedTuple):
@@ -64,9 +63,8 @@ def check_codecs(codecs: list[Codec]) -> None:
     for codec in codecs:
         if codec.name in TELLING and codec is not outer[-1]:
             last = codecs[-1].name if codec is not codecs[-1] else CHECKSUM
-            raise ValueError(
-                f"is packed by {codec.name} and then by {last}: sizes cannot be checked; use zstd"
-            )
+            told = f"is packed by {codec.name} and then by {last}: sizes cannot be checked"
+            raise ValueError(f"{told}; use zstd")
         for key in TYPES:
             if codec.config.get(key) is not None:
                 _check_type(codec, key)

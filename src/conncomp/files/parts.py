@@ -33,7 +33,6 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _open_locked(path: Path) -> int:
-    """Return the descriptor of a file that this process has created and locked."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

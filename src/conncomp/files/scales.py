@@ -31,11 +31,9 @@ NAMES = {
     **dict.fromkeys(("", "pixel", "pixels", "voxel", "unknown", "none", "null"), ""),
 }
 LONGEST_UNIT = 20
-# A scale whose lengths differ by more is damaged.
-MOST_STRETCHED = 1e6
+MOST_STRETCHED = 1e6  # ratio of lengths; a larger one is damage
 # Axes along which elements are neighbours: those of space, and those without a name.
 NEIGHBOURING = "ZYXQI"
-# Names of axes, and their letters.
 LETTERS = {
     **dict.fromkeys(("t", "time", "times", "frame", "frames"), "T"),
     **dict.fromkeys(("c", "channel", "channels", "band", "bands"), "C"),

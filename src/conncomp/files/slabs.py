@@ -8,7 +8,6 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -55,7 +54,7 @@ def open_slabs(path: StrPath, raw: Raw | None = None) -> Iterator[Series]:
             with naming(path):
                 return content.read(begin, end)
 
-        yield replace(content, read=read)
+        yield content._replace(read=read)
 
 
 def _open(file: IO[bytes], raw: Raw | None) -> Series:
@@ -65,9 +64,8 @@ def _open(file: IO[bytes], raw: Raw | None) -> Series:
         size = os.fstat(file.fileno()).st_size
         needed = math.prod(raw.shape) * raw.dtype.itemsize
         if needed != size:
-            raise ValueError(
-                f"is of {size} bytes, but shape {raw.shape} of {raw.dtype} takes {needed}"
-            )
+            told = f"is of {size} bytes"
+            raise ValueError(f"{told}, but shape {raw.shape} of {raw.dtype} takes {needed}")
         return flat_series(file, 0, raw.shape, raw.dtype)
     return sliced(file, ", of which slabs are not read; save it as .npy")
 

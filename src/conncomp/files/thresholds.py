@@ -14,7 +14,7 @@ from conncomp._core import native
 from conncomp._optional import optional
 
 WAYS = ("otsu", "li", "triangle", "local")
-# Elements of the window of a local threshold along each axis: the default, and the most.
+# Elements of the window of a local threshold along each axis.
 WINDOW, MOST_WINDOW = 51, 2001
 
 
@@ -30,7 +30,7 @@ def window_of(way: str) -> int:
 def foreground(
     image: NDArray[Any], threshold: float | str, *, is_dark: bool = False, batch_axes: int = 0
 ) -> tuple[NDArray[np.bool_], Any]:
-    """Return where an image is above a threshold, and the threshold, or the name of a local one.
+    """Return where an image is above a threshold, and that, or the name of a local one.
 
     Local thresholds are computed per image along `batch_axes`, others for all images together.
     `is_dark` selects what is not above. NaN is never selected.
@@ -69,8 +69,7 @@ def _found(image: NDArray[Any], way: str) -> Any:
 def otsu(image: NDArray[Any]) -> Any:
     """Return the value that splits the finite values into classes whose means differ most.
 
-    Otsu's criterion is the variance between the classes; it is computed at every value, without
-    bins.
+    Otsu's criterion, the variance between the classes, is computed at every value, without bins.
     """
     values, counts = _counted(image)
     if len(values) == 0:
@@ -88,7 +87,6 @@ def otsu(image: NDArray[Any]) -> Any:
 
 
 def _counted(image: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct finite values, ascending, and their counts."""
     if image.dtype not in (np.uint8, np.uint16):
         values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
         return values, counts
@@ -119,10 +117,8 @@ def above(image: NDArray[Any], threshold: Any) -> NDArray[np.bool_]:
     return np.asarray(image > below)
 
 
-# How many elements to look at, in the middle of an image.
-LOOKED_AT = 1 << 20
-# Labels in floats must be whole numbers below this.
-EXACT = 2.0**53
+LOOKED_AT = 1 << 20  # elements, in the middle of an image
+EXACT = 2.0**53  # labels in floats are whole numbers below this
 # Fewer pairs of neighbours, or fewer labels, allow no judgement.
 LEAST, FEW = 64, 16
 

@@ -1,10 +1,9 @@
 """`write_view` writes one HTML page that shows labels and needs no other file.
 
-Each element stores the row of its component in a table, in as few bytes as possible; 0 is the
-background. Each row of the volume is replaced by its difference to the row before, mostly zeros,
-which DEFLATE packs and base64 turns into text. The script of the template beside this file undoes
-that by `DecompressionStream`, and contacts no server. Writing takes about a second per 20 million
-elements.
+Each element stores the row of its component in a table, in few bytes; 0 is the background. Each
+row of the volume is replaced by its difference to the row before, mostly zeros, which DEFLATE packs
+and base64 turns into text. The script of the template beside this file undoes that by
+`DecompressionStream`. Writing takes about a second per 20 million elements.
 """
 
 from __future__ import annotations
@@ -26,16 +25,14 @@ from conncomp._containers import laid_beside, spacing_of
 from conncomp._terminal import printable
 from conncomp.components import colour_components
 from conncomp.components._labels import Background, check_items, check_spacing
-from conncomp.components.pictures.shades import as_shades, check_image, check_value_range
+from conncomp.components.colouring import as_shades, check_image, check_value_range
 from conncomp.components.statistics import ComponentStatistics, component_statistics
 from conncomp.files.access import StrPath, as_path, atomic_path
 
 # The most bytes of a page, and of what it unpacks in the memory of a browser.
 MOST_BYTES, MOST_UNPACKED = 50_000_000, 1 << 29
-# A page shows slices of three axes.
-MOST_AXES = 3
-# Bytes to pack at once.
-BLOCK = 1 << 22
+MOST_AXES = 3  # whose slices a page shows
+BLOCK = 1 << 22  # bytes to pack at once
 
 REMEDY = "show less by part=, for example every second element along each axis: ::2, ::2, ::2"
 
@@ -54,9 +51,9 @@ def write_view(
 ) -> None:
     """Write an HTML page to look at components with: slices, and what is known of each component.
 
-    The page needs no other file and no network. It scrolls through the slices of a volume along
-    any axis, tells label, size, bounding box and centroid of the component that one points at, and
-    zooms, on a phone too.
+    The page needs no other file and no network. It scrolls through slices along any axis, tells
+    label, size, bounding box and centroid of the component that one points at, and zooms, on a
+    phone too.
 
     Parameters
     ----------
@@ -125,10 +122,8 @@ def write_view(
     channels = 0 if base is None else 1 if base.ndim == len(whole) else 3
     unpacked = rows.nbytes + channels * rows.size
     if unpacked > MOST_UNPACKED:
-        raise ValueError(
-            f"labels of shape {shape} would take {unpacked >> 20} MiB in a browser, and at most "
-            f"{MOST_UNPACKED >> 20} are taken; {REMEDY}"
-        )
+        flaw = f"labels of shape {shape} would take {unpacked >> 20} MiB in a browser"
+        raise ValueError(f"{flaw}, and at most {MOST_UNPACKED >> 20} are taken; {REMEDY}")
     data = {"rows": _packed_rows(rows), **_columns(statistics, visible, rows, items.rows)}
     if base is not None:
         shades = as_shades(base, values)[slices].reshape(*shape[:-1], -1)
@@ -140,10 +135,8 @@ def write_view(
     }
     page = _page(about, data)
     if len(page) > MOST_BYTES:
-        raise ValueError(
-            f"a page of labels of shape {shape} would have {len(page) / 1e6:.0f} MB, and at most "
-            f"{MOST_BYTES / 1e6:.0f} are written; {REMEDY}"
-        )
+        told = f"a page of labels of shape {shape} would have {len(page) / 1e6:.0f} MB"
+        raise ValueError(f"{told}, and at most {MOST_BYTES / 1e6:.0f} are written; {REMEDY}")
     with atomic_path(path) as temporary:
         temporary.write_bytes(page)
 
@@ -166,7 +159,6 @@ def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
 
 
 def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
-    """Return the three lengths of the part to show; missing ones are 1."""
     lengths = [axis["length"] for axis in axes]
     if 0 in lengths:
         raise ValueError(f"there is nothing to show in a part of shape {tuple(lengths)}")
@@ -181,7 +173,7 @@ def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
 
 
 def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[float]:
-    """Return the distances along the three axes of the part, divided by the smallest."""
+    """Return the distances along the three axes, divided by the smallest."""
     pairs = zip(axes, spacing, strict=True)
     longer = [length * axis["step"] for axis, length in pairs if axis["length"] > 1]
     least = min(longer, default=1.0)
@@ -189,7 +181,7 @@ def _proportions(axes: list[dict[str, int]], spacing: Sequence[float]) -> list[f
 
 
 def _rows(labels: NDArray[Any], background: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return each element's row in the table of labels that occur, from 1 on, and the labels."""
+    """Return each element's row, from 1, in the table of labels that occur, and these."""
     # The last row is for a background of -1.
     occurs = np.zeros(count + 1, np.bool_)
     occurs[labels] = True
@@ -204,22 +196,18 @@ def _rows(labels: NDArray[Any], background: int, count: int) -> tuple[NDArray[An
 def _columns(
     statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any], of_item: int
 ) -> dict[str, bytes]:
-    """Return packed columns on the visible components; each item has `of_item` labels."""
+    """Return packed columns; each item has `of_item` labels."""
     at = np.searchsorted(statistics.labels, visible)
     colours = np.zeros((len(visible) + 1, 3), np.uint8)
     colours[rows] = colour_components(rows, background=0)
-    columns = {
-        "colours": colours,
-        "labels": (visible % max(of_item, 1)).astype("<f8"),
-        "sizes": statistics.sizes[at].astype("<f8"),
-        "boxes": statistics.bounding_boxes[at].astype("<f8"),
-        "centroids": statistics.centroids[at].astype("<f8"),
-    }
+    measured = statistics.sizes, statistics.bounding_boxes, statistics.centroids
+    numbers = [visible % max(of_item, 1), *(column[at] for column in measured)]
+    named = zip(("labels", "sizes", "boxes", "centroids"), numbers, strict=True)
+    columns = {"colours": colours} | {name: column.astype("<f8") for name, column in named}
     return {name: _packed(column.reshape(-1)) for name, column in columns.items()}
 
 
 def _packed_rows(volume: NDArray[Any]) -> bytes:
-    """Pack the differences of the rows of a volume of unsigned integers."""
     table = volume.reshape(-1, volume.shape[-1])
     differences = table.copy()
     differences[1:] -= table[:-1]
@@ -227,7 +215,7 @@ def _packed_rows(volume: NDArray[Any]) -> bytes:
 
 
 def _packed(values: NDArray[Any]) -> bytes:
-    """Return an array packed by zlib, as text; raise if it is too large for a page."""
+    """Return an array packed by zlib, as text."""
     packer, packed, size = zlib.compressobj(), [], 0
     data = values.view(np.uint8).data
     for start in range(0, len(data), BLOCK):
@@ -242,7 +230,7 @@ def _packed(values: NDArray[Any]) -> bytes:
 
 
 def _page(about: dict[str, Any], data: dict[str, bytes]) -> bytes:
-    """Fill title and data into the template; no text in them can end their HTML elements."""
+    """Fill the template; no text of title and data can end their HTML elements."""
     template = Path(__file__).with_name("view.html").read_bytes()
     head, _, after = template.partition(b"<!-- title -->")
     body, _, end = after.partition(b"<!-- data -->")

@@ -18,8 +18,8 @@ import numpy as np
 
 from conncomp.chunked.labelling import unmasked
 from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.measures.kinds import columns_of, kind_of_chunks, layers_of, unless_empty
-from conncomp.chunked.measures.numbered import (
+from conncomp.chunked.measures import columns_of, kind_of_chunks, layers_of, unless_empty
+from conncomp.chunked.measures.label_chunks import (
     Integers,
     Labelling,
     Labels,
@@ -105,8 +105,8 @@ def touch_chunk(
 
 
 def _with_layers(empty: int, labels: Labels, parts: dict[Index, Layers]) -> Labels:
-    """Return a chunk behind one layer of each chunk that precedes along axes; masked is `empty`."""
-    whole = without_mask(empty, labels)
+    """Return a chunk behind a layer of each chunk that precedes; masked is `empty`."""
+    whole: Labels = without_mask(empty, labels)
     if not parts:
         return whole
     more = {axes[0] for axes in parts if len(axes) == 1}

@@ -1,8 +1,7 @@
 """The functions that take labels in chunks, of Dask or in files, named as those in memory.
 
-Arguments are those of the functions in memory, which have their defaults and documentation. Results
-of Dask arrays are Dask arrays, whose lengths are not known at first. Here are the functions that
-need the sizes of components alone.
+Arguments are those of the functions in memory, which have the defaults. Results of Dask arrays are
+Dask arrays, of unknown lengths. Here are the functions that need the sizes of components alone.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ import numpy as np
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX, as_bool, as_count
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures import item_sizes
+from conncomp.chunked.measures import item_sizes, kind_of_chunks, refuse, unless_empty
 from conncomp.chunked.measures.contacts import contacts as contacts
 from conncomp.chunked.measures.item_sizes import Choose
-from conncomp.chunked.measures.kinds import kind_of_chunks, refuse, unless_empty
 from conncomp.chunked.measures.overlaps import match_labels as match_labels
 from conncomp.chunked.measures.statistics import component_statistics as component_statistics
 from conncomp.chunked.tree import Deferred, Function
@@ -30,8 +28,7 @@ from conncomp.components.selection import check_connectivity_is_for_masks
 class CountedLabels:
     """Labels in chunks, of one element or more, and the sizes of each block of items.
 
-    Components are numbered from `first`; a table of an item has `most` rows at most. Labels may be
-    negative if they may have any values.
+    Components are numbered from `first`; a table of an item has `most` rows at most.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """Sizes of the labels of each item in chunks, by which components are selected and renumbered.
 
-Each chunk lists its labels with their numbers of elements, lists are merged in a tree, and chunks
-look up what they have in the list of all.
+Each chunk lists its labels with their sizes; lists are merged in a tree, where chunks look them up.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from conncomp._array_storage import on_host
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.numbered import Integers, Labelling, Labels
+from conncomp.chunked.measures.label_chunks import Integers, Labelling, Labels
 from conncomp.chunked.numbering import summed_by_key
 from conncomp.chunked.relabelling import relabel_chunk
 from conncomp.chunked.union import RootTable
@@ -86,10 +85,8 @@ def rows_of(most: int, sizes: OfItems) -> int:
     """Return how many rows a table for any of the items has; raise if more than `most`."""
     rows = max(int(each.labels[-1]) + 1 if len(each.labels) else 0 for each in sizes)
     if rows > most:
-        raise ValueError(
-            f"labels holds {rows - 1}, too large for its elements; renumber it first, with "
-            "conncomp.relabel_consecutive(labels)"
-        )
+        told = f"labels holds {rows - 1}, too large for its elements"
+        raise ValueError(f"{told}; renumber it first, with conncomp.relabel_consecutive(labels)")
     return rows
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from conncomp._arguments import as_batch_axes, check_dimensions
 from conncomp.chunked.labelling import unmasked
 from conncomp.chunked.layout import Index
+from conncomp.chunked.measures import check_second, columns_of, kind_of_chunks
 from conncomp.chunked.measures.contacts import joined_pairs
-from conncomp.chunked.measures.kinds import check_second, columns_of, kind_of_chunks
-from conncomp.chunked.measures.numbered import (
+from conncomp.chunked.measures.label_chunks import (
     Integers,
     Labelling,
     Labels,
@@ -51,21 +51,19 @@ def match_labels(labels_a: Any, labels_b: Any, *, background: Background, batch_
     check_dimensions(len(array.shape) - chunks.labelling.batch_axes, "labels_a")
 
     def overlaps_of(index: Index, items: Integers) -> Any:
-        overlap = partial(overlaps_of_chunk, chunks.labelling, items)
+        overlap = partial(overlaps_in, chunks.labelling, items)
         both = chunks.chunk(index), chunks.chunk_beside(other, index)
         return chunks.call("matched", index, overlap, *both)
 
     made = partial(as_columns, chunks.batch)
     one = np.ones((1,) * len(array.shape), np.int64)
-    sample = overlaps_of_chunk(chunks.labelling, np.zeros(1, np.int64), one, one)
+    sample = overlaps_in(chunks.labelling, np.zeros(1, np.int64), one, one)
     columns = columns_of(chunks, overlaps_of, joined_overlaps, made, sample)
     components = columns.pop("first"), columns.pop("second")
     return matching.Matches(**columns, components=components)
 
 
-def overlaps_of_chunk(
-    labelling: Labelling, items: Integers, first: Labels, second: Labels
-) -> Overlaps:
+def overlaps_in(labelling: Labelling, items: Integers, first: Labels, second: Labels) -> Overlaps:
     """Count what components of two labellings have in common in a chunk."""
     here = number_chunk(labelling, first, "labels_a")
     there = number_chunk(labelling, second, "labels_b")
@@ -111,9 +109,8 @@ def as_columns(batch: Index, overlaps: Overlaps) -> SimpleNamespace:
 
 def _rows_of(table: RowTable, items: Integers, labels: Integers) -> Integers:
     """Return the rows of some labels of items in the table, which is in their order."""
-    order = np.lexsort(
-        (np.concatenate([table["label"], labels]), np.concatenate([table["item"], items]))
-    )
+    keys = (table["label"], labels), (table["item"], items)
+    order = np.lexsort(list(map(np.concatenate, keys)))
     of_known = order < table.rows
     rows = np.empty(len(items), np.int64)
     # A label that is wanted comes after the one that is known, as the sort is stable.

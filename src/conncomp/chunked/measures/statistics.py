@@ -20,8 +20,8 @@ from conncomp._arguments import as_bool, check_dimensions
 from conncomp._arrays import as_cupy, on_gpu
 from conncomp.chunked.labelling import side_of, unmasked
 from conncomp.chunked.layout import Index
-from conncomp.chunked.measures.kinds import columns_of, kind_of_chunks, layers_of, refuse
-from conncomp.chunked.measures.numbered import (
+from conncomp.chunked.measures import columns_of, kind_of_chunks, layers_of, refuse
+from conncomp.chunked.measures.label_chunks import (
     Integers,
     Labelling,
     Labels,
@@ -36,7 +36,7 @@ from conncomp.chunked.rows import LARGEST_SUM, RowTable, statistics_of, table_of
 from conncomp.components import statistics
 from conncomp.components._labels import check_spacing
 from conncomp.components.columns.intensities import check_values
-from conncomp.components.statistics import ComponentStatistics
+from conncomp.components.statistics import ComponentStatistics, Reals
 
 
 class Wanted(NamedTuple):
@@ -117,33 +117,29 @@ def measure_chunk(
         rows = np.zeros(numbered.old.shape, np.int64)
         rows[place, measured.labels] = np.arange(table.rows)
         for axis, layers in zip(axes, preceding, strict=True):
-            first = side_of(numbered.numbers, axis, False)
-            shared = _shared_faces(first, layers[axis], numbered, rows, table.rows)
-            table["faces"][:, axis - batch] -= 2 * shared
+            shared = _rows_shared(numbered, axis, layers[axis], rows)
+            counts = np.bincount(shared, minlength=table.rows)
+            table["faces"][:, axis - batch] -= 2 * counts
     if image is not None:
         with np.errstate(invalid="ignore", over="ignore"):  # of infinities and NaN
-            products = _products(numbered, image, batch, measured)
+            products = _moments(numbered, image, batch, measured)
             table |= {"mean": measured.means, "product": products + ahead * measured.means[:, None]}
     return table
 
 
-def _shared_faces(
-    first: Labels, layer: Labels, numbered: Numbered, rows: Integers, count: int
-) -> Integers:
-    """Return how many faces each row has in common with the chunk that precedes along an axis."""
-    items = len(numbered.old)
-    first, layer = unmasked(first).reshape(items, -1), layer.reshape(items, -1)
+def _rows_shared(numbered: Numbered, axis: int, layer: Labels, rows: Integers) -> Integers:
+    """Return the row of each face that is shared with the chunk that precedes along an axis."""
+    items, first = len(numbered.old), unmasked(side_of(numbered.numbers, axis, False))
+    first, layer = first.reshape(items, -1), layer.reshape(items, -1)
     place, at = np.nonzero(first != numbered.empty)
     numbers = first[place, at]
     same = numbered.old[place, numbers] == layer[place, at]
-    return np.bincount(rows[place[same], numbers[same]], minlength=count)
+    return np.asarray(rows[place[same], numbers[same]])
 
 
-def _products(
-    numbered: Numbered, image: NDArray[Any], batch: int, measured: ComponentStatistics
-) -> NDArray[np.float64]:
+def _moments(numbered: Numbered, image: Labels, batch: int, measured: ComponentStatistics) -> Reals:
     """Return means of value times coordinate, for each row and axis of the chunk."""
-    products: NDArray[np.float64] = measured.means[:, None] * measured.weighted_centroids
+    products: Reals = measured.means[:, None] * measured.weighted_centroids
     lost = np.isfinite(measured.means) & ~np.isfinite(products).all(axis=1)
     if not lost.any():
         return products

@@ -39,8 +39,8 @@ class VolumeFile:
     `component_sizes`, `size_histogram`, `component_statistics`, `contacts` and `match_labels` read
     labels block by block; `largest_components`, `remove_small_components` and `relabel_consecutive`
     return another `VolumeFile`, whose labels are made as they are read, and which `save` writes.
-    Memory holds blocks, and a few numbers for each component. What takes arrays of NumPy takes
-    these, too, and reads them whole.
+    Memory holds blocks, and a few numbers per component. What takes arrays of NumPy reads these
+    whole.
 
     Attributes
     ----------
@@ -113,9 +113,8 @@ class VolumeFile:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Read all of it into memory, which is a copy."""
         if copy is not None and not copy:
-            raise ValueError(
-                f"{self.volume.path}: is read from files into memory; copy=False is not possible"
-            )
+            told = f"{self.volume.path}: is read from files into memory"
+            raise ValueError(f"{told}; copy=False is not possible")
         return np.asarray(self[...], dtype)
 
     def save(self, target: StrPath) -> None:
@@ -124,8 +123,8 @@ class VolumeFile:
         Parameters
         ----------
         target : str or path-like
-            What to write, as of `label_file`; it must not exist. ``TARGET.partial`` keeps what is
-            done, and after a kill the same call goes on.
+            What to write, as of `label_file`. ``TARGET.partial`` keeps what is done: after a kill
+            the same call goes on.
 
         Raises
         ------
@@ -166,7 +165,7 @@ class VolumeFile:
 
 
 def _part_of_axis(key: Any, length: int) -> slice:
-    """Return where a number or a slice lies on an axis; raise IndexError of anything else."""
+    """Return where a number or a slice lies on an axis."""
     try:
         if isinstance(key, bool | np.bool_):
             raise TypeError
@@ -230,13 +229,13 @@ class MappedVolume(PartOfVolume):
 
 
 def known_of(volume: Volume) -> str:
-    """Return what the identity of files was before the first of labels in them were counted."""
+    """Return the identity of files before labels in them were counted."""
     return volume.known if isinstance(volume, MappedVolume) else volume.identity()
 
 
 @contextmanager
 def limited(file: VolumeFile) -> Iterator[int]:
-    """Keep to the limit of memory of a volume; yield how many blocks are worked on at once."""
+    """Keep to a volume's limit of memory; yield how many blocks to work on at once."""
     workers = workers_of(file.volume, file.limit)
     with within(file.limit, file.volume):
         yield workers

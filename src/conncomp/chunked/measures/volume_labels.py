@@ -1,9 +1,9 @@
 """Labels in files, whose blocks are read, measured and merged by threads.
 
-Calls that need a block are put off, and made for as many neighbouring blocks as are merged at once,
-in order. The last layers of a block, which later ones need, are taken when it is read to be
-measured, and forgotten after their last use. So blocks are read once, but for those whose layers
-the first ones need over the end of a periodic axis.
+Calls that need a block are put off, and made for as many neighbouring blocks as are merged at once.
+The last layers of a block, which later ones need, are taken when it is read to be measured, and
+forgotten after their last use. So blocks are read once, but for those whose layers the first ones
+need over the end of a periodic axis.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ class Block(NamedTuple):
 class DeferredCall:
     """A call that is put off, and one `beside`, of the same block alone, that is made with it."""
 
-    def __init__(
-        self, function: Function, arguments: tuple[Any, ...], beside: DeferredCall | None = None
-    ) -> None:
+    def __init__(self, beside: DeferredCall | None, function: Function, *arguments: Any) -> None:
         self._function, self.arguments, self.beside = function, arguments, beside
         self._uses, self._lock, self._made = 0, Lock(), Event()
         self._result: Any = None
@@ -105,10 +103,8 @@ class VolumeLabels(LabelChunks):
     @staticmethod
     def of_mask(given: Any, connectivity: float | None, batch_axes: int) -> Any:
         """Refuse a mask, which `label_file` is for."""
-        raise TypeError(
-            f"labels is {given}, of bool; label it to files by conncomp.label_file(source, target, "
-            "min_size=..., largest=...)"
-        )
+        call = "conncomp.label_file(source, target, min_size=..., largest=...)"
+        raise TypeError(f"labels is {given}, of bool; label it to files by {call}")
 
     def chunk(self, index: Index) -> Block:
         """Return what stands for a block."""
@@ -130,13 +126,13 @@ class VolumeLabels(LabelChunks):
 
     def layers(self, index: Index, function: Function) -> DeferredCall:
         """Put off a call that later blocks need; it is made with the next call for the block."""
-        self._layers[index] = DeferredCall(function, (self.chunk(index),))
+        self._layers[index] = DeferredCall(None, function, self.chunk(index))
         return self._layers[index]
 
     def call(self, name: str, index: Index, function: Function, *arguments: Any) -> Deferred:
         """Call a function, or put it off if an argument is not there yet."""
         if any(isinstance(argument, Block | DeferredCall) for argument in arguments):
-            return DeferredCall(function, arguments, self._layers.pop(index, None))
+            return DeferredCall(self._layers.pop(index, None), function, *arguments)
         return function(*arguments)
 
     def merged(self, name: str, block: Index, parts: list[Deferred], merge: Function) -> Deferred:
@@ -153,8 +149,7 @@ class VolumeLabels(LabelChunks):
         if not put_off:
             return parts
         for calls in (_needed_ahead(put_off), put_off):
-            for _ in pool.map(DeferredCall.make, calls):
-                pass
+            list(pool.map(DeferredCall.make, calls))  # which raises what one of them does
         self._done += len(put_off)
         if self.array.progress is not None:
             self.array.progress(self._done, self.layout.chunks)

@@ -19,10 +19,8 @@ from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 from conncomp.grid._arguments import question_of_image
 
-# Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
-PIECE = 1 << 24
-# Slices of a piece, at least: each is labelled with one slice more.
-LEAST = 2
+PIECE = 1 << 24  # elements; of fewer, calls and slices between pieces take a larger share of time
+LEAST = 2  # slices of a piece: each is labelled with one slice more
 
 Slabs = Iterable[ArrayLike | tuple[ArrayLike, ArrayLike]]
 
@@ -40,8 +38,8 @@ def stream_labels(
 ) -> Iterator[ComponentStatistics]:
     """Measure the connected regions of a volume that comes slab by slab.
 
-    The volume is read once, and can be of any length: memory holds about one slab, its labels, and
-    a row for each open component, which reaches the last slice so far [1]_.
+    The volume is read once, and can be of any length: memory holds about a slab, its labels, and a
+    row for each open component, which reaches the last slice so far [1]_.
 
     Parameters
     ----------
@@ -62,10 +60,10 @@ def stream_labels(
     Returns
     -------
     iterator of ComponentStatistics
-        Batches of components that were finished meanwhile. Rows are those of `component_statistics`
-        of the whole, without second moments and weighted centroids; sums of floating-point images
-        may differ in their last digits. ``labels`` are those of ``label(volume,
-        numbering="roots")``, the smallest flat C-order index of the component, and order a batch.
+        Batches of finished components. Rows are those of `component_statistics` of the whole,
+        without second moments and weighted centroids; sums of floating-point images may differ in
+        their last digits. ``labels`` are those of ``label(volume, numbering="roots")``, the
+        smallest flat C-order index of the component, and order a batch.
 
     Raises
     ------
@@ -86,8 +84,8 @@ def stream_labels(
 
     Notes
     -----
-    Errors that depend on the number of axes are raised when the first batch is asked for. Slabs are
-    cut or joined to pieces of about sixteen million elements, or of two slices if these are larger.
+    Errors that depend on the number of axes are raised with the first batch. Slabs are cut or
+    joined to pieces of about sixteen million elements, or of two slices if these are larger.
 
     References
     ----------
@@ -151,7 +149,6 @@ def _noted(slabs: Slabs, known: list[tuple[str, Any]]) -> Iterator[Any]:
 
 
 def _batch(table: RowTable, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:
-    """Yield rows in the order of roots, if there are any."""
     if table.rows:
         table = table.take(np.argsort(table["root"]))
         batch = np.empty((table.rows, 0), np.int64)
@@ -161,9 +158,9 @@ def _batch(table: RowTable, spacing: tuple[float, ...]) -> Iterator[ComponentSta
 def _pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
     """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
 
-    There are `LEAST` slices at once or more, but at the end. Each piece begins with the last slice
-    of the piece before. Without a size, slabs are yielded as they come, after the two slices where
-    two of them meet. What has to wait is copied, as the same array may be filled again.
+    There are `LEAST` or more, but at the end. Each piece begins with the last slice of the one
+    before. Without a size, slabs are yielded as they come, after the two slices where two of them
+    meet. What has to wait is copied, as the same array may be filled again.
     """
     waiting, ahead = list[Slab](), 0
     for slab in _checked(slabs):
@@ -219,10 +216,8 @@ def _as_slab(given: Any, name: str, axes: Any) -> Slab:
         named = given if in_order is None else in_order(axes, given, name, "slabs[0]", 1)
         return Slab(_as_values(named, name), None)
     if len(given) != 2:
-        raise ValueError(
-            f"{name} is a tuple of {len(given)}; a slab is an array, or a tuple of an array and "
-            "the image to measure"
-        )
+        flaw = f"{name} is a tuple of {len(given)}; a slab is an array"
+        raise ValueError(f"{flaw}, or a tuple of an array and the image to measure")
     named, image = given
     if in_order is not None:
         named = in_order(axes, named, f"{name}[0]", "slabs[0]", 1)
@@ -231,10 +226,8 @@ def _as_slab(given: Any, name: str, axes: Any) -> Slab:
     if isinstance(image, np.ma.MaskedArray):
         raise ValueError(f"{name}[1], an image, has masked elements; mask those of the slab")
     if image.shape != values.shape:
-        raise ValueError(
-            f"{name} has an image of shape {image.shape}; it must have that of the slab, "
-            f"{values.shape}"
-        )
+        told = f"{name} has an image of shape {image.shape}"
+        raise ValueError(f"{told}; it must have that of the slab, {values.shape}")
     return Slab(values, image)
 
 
@@ -250,15 +243,11 @@ def _as_values(given: Any, name: str) -> NDArray[Any]:
 
 def _check_alike(slab: Slab, first: Slab, name: str) -> None:
     if slab.values.shape[1:] != first.values.shape[1:]:
-        raise ValueError(
-            f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}; all axes "
-            "but the first must be of the same length"
-        )
+        flaw = f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}"
+        raise ValueError(f"{flaw}; all axes but the first must be of the same length")
     if (slab.image is None) != (first.image is None):
         raise ValueError(f"only one of slabs[0] and {name} has an image; all must, or none")
     for array, model in ((slab.values, first.values), (slab.image, first.image)):
         if array is not None and model is not None and array.dtype != model.dtype:
-            raise ValueError(
-                f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}; they must be of "
-                "one dtype"
-            )
+            told = f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}"
+            raise ValueError(f"{told}; they must be of one dtype")

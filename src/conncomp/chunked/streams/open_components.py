@@ -1,12 +1,11 @@
 """Components of a stream that are open: that reach the last slice so far, and may go on.
 
-Each piece begins with the last slice of the one before, is labelled, and measured without that
-slice: a row for each of its components. The labels that the slice had before say which open
-components go on as which new ones: runs of two labels are edges of a graph, and rows of one of its
-components are added up. What then ends before the last slice is finished (Isenburg and Shewchuk,
-"Streaming connected component computation for trillion voxel images", 2009).
-Cost: a piece labelled and measured, one slice labelled beyond it. Memory: a piece, its labels, two
-slices, and rows of open components.
+Each piece begins with the last slice of the one before, and is measured without it: a row for each
+component. The labels that the slice had before say which open components go on as which new ones:
+runs of two labels are edges of a graph, and rows of one of its components are added up. What then
+ends before the last slice is finished (Isenburg and Shewchuk, as `stream_labels` cites them).
+Cost: a piece and one slice labelled, a piece measured. Memory: a piece, its labels, two slices, and
+rows of open components.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ class OpenComponents:
         if self.last is not None:
             held, pairs = self.table.rows, _pairs(self.last.labels, labels[0])[0]
         going_on = int(pairs[:, 1].max(initial=0))
-        own, part = _measure(labels[slab.ahead :], going_on, slab, self.length, self.surfaces)
+        own, part = self._measure(labels[slab.ahead :], going_on, slab)
         if self.last is None:
             old, of_going_on = np.zeros(0, np.int64), np.zeros(0, np.int64)
             self.table = part
@@ -130,6 +129,22 @@ class OpenComponents:
             self.table = self.table.joined(groups)
             self._drop_inner_faces(groups)
         return self.table
+
+    def _measure(self, labels: NDArray[Any], before: int, slab: Slab) -> tuple[Rows, RowTable]:
+        """Return the labels of new slices, and rows; those up to `before` have no root."""
+        shape, surfaces = labels.shape, self.surfaces
+        if prod(shape) * max(shape) >= LARGEST_SUM:
+            raise ValueError(f"slices of shape {shape[1:]} are too large for exact sums")
+        image = None if slab.image is None else slab.image[slab.ahead :]
+        whole = component_statistics(labels, image, moments=False, surfaces=surfaces, background=0)
+        largest = labels.reshape(-1, row_length(shape, 0)).max(axis=1)
+        ends = np.maximum.accumulate(np.maximum(largest, before, out=largest))
+        begun = ChunkLabels(labels, ends).first(before=before)
+        begun += self.length * prod(shape[1:])
+        going_on = np.full(len(whole.labels) - len(begun), np.iinfo(np.int64).max)
+        ahead = self.length * np.eye(1, labels.ndim, dtype=np.int64)[0]
+        roots = np.concatenate([going_on, begun])
+        return whole.labels, table_of(whole, ahead, surfaces, image is not None, root=roots)
 
     def _label(self, values: NDArray[Any]) -> tuple[NDArray[Any], int]:
         _, *closed = self.question.neighbourhood.periodic
@@ -204,23 +219,3 @@ def _groups(count: int, labels: int, edges: list[tuple[Rows, Rows]]) -> Rows:
     rows, others = map(np.concatenate, zip((none, none), *edges, strict=True))
     graph = Graph.from_edges(rows, others + (count - 1), num_vertices=count + labels)
     return connected_components(graph)[1].astype(np.int64)
-
-
-def _measure(
-    labels: Any, before: int, slab: Slab, offset: int, surfaces: bool
-) -> tuple[Rows, RowTable]:
-    """Return the labels of a piece at `offset`, and rows; those up to `before` have no root."""
-    shape = labels.shape
-    if prod(shape) * max(shape) >= LARGEST_SUM:
-        raise ValueError(f"slices of shape {shape[1:]} are too large for exact sums")
-    image = None if slab.image is None else slab.image[slab.ahead :]
-    whole = component_statistics(labels, image, moments=False, surfaces=surfaces, background=0)
-    largest = labels.reshape(-1, row_length(shape, 0)).max(axis=1)
-    ends = np.maximum.accumulate(np.maximum(largest, before, out=largest))
-    begun = ChunkLabels(labels, ends).first(before=before)
-    begun += offset * prod(shape[1:])
-    going_on = np.full(len(whole.labels) - len(begun), np.iinfo(np.int64).max)
-    ahead = np.zeros(labels.ndim, np.int64)
-    ahead[0] = offset
-    roots = np.concatenate([going_on, begun])
-    return whole.labels, table_of(whole, ahead, surfaces, image is not None, root=roots)

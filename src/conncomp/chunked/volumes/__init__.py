@@ -1,6 +1,6 @@
 """Labels of volumes in files, block by block.
 
-``sources.py`` opens what the modules of ``formats`` read, each a `volume.Volume`; ``targets.py`` is
+``formats`` opens what its modules read, each a `volume.Volume`; ``targets.py`` is
 what labels are written to, ``kept.py`` what is done already, ``writing.py`` how these go together,
 ``job.py`` the engine of the stages, ``block_files.py`` what threads or workers do with a block.
 """

@@ -1,7 +1,6 @@
 """The engine that writes labels block by block: new ones of a volume, or copies of labels.
 
-`Job` is the engine of `label_file`: threads or workers work on blocks, and the process that asks
-does the rest, and alone keeps what is done.
+Threads or workers work on blocks; the process that asks does the rest, and keeps what is done.
 """
 
 from __future__ import annotations

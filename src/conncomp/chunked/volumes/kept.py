@@ -25,8 +25,7 @@ from conncomp.chunked.volumes.targets import Target, remove
 from conncomp.files.access import blaming, naming
 from conncomp.files.parts import LOCK, remove_lock, whole
 
-# Reports that are kept in memory, as neighbours ask for them again.
-RECENT = 16
+RECENT = 16  # reports that are kept in memory, as neighbours ask again
 ARRAYS = [name for name in Report._fields if name not in ("faces", "runs")]
 
 STATE, JOURNAL = "state.json", "done.txt"
@@ -103,8 +102,8 @@ class Reports:
 class Kept:
     """A folder that has reports of chunks, labels, and which chunks of these are finished.
 
-    `wanted` says what input and arguments are; what of it left the folder otherwise is `differing`.
-    Once all labels are written, `result` has the counts. A folder that no labelling has made raises
+    `wanted` has input and arguments; those of the folder that are others are `differing`. Once all
+    labels are written, `result` has the counts. A folder that no labelling has made raises
     FileExistsError, a damaged one ValueError.
     """
 
@@ -178,9 +177,8 @@ def check_folder(folder: Path) -> None:
         or not folder.is_dir()
         or not ((folder / STATE).is_file() or set(os.listdir(folder)) <= UNBEGUN)
     ):
-        raise FileExistsError(
-            17, "is not what an unfinished labelling has kept; choose another target", str(folder)
-        )
+        told = "is not what an unfinished labelling has kept; choose another target"
+        raise FileExistsError(17, told, str(folder))
 
 
 def remove_kept(folder: Path) -> None:

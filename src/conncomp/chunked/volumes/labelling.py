@@ -21,12 +21,11 @@ from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, r
 from conncomp.chunked.layout import Layout
 from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.chunked.selection import Selection, SizeSummary, from_numbers
-from conncomp.chunked.volumes.block_files import BlockFiles, Names
-from conncomp.chunked.volumes.cluster import workers_of_cluster
+from conncomp.chunked.volumes.block_files import BlockFiles, Names, workers_of_cluster
+from conncomp.chunked.volumes.formats import Source, opened_volume
 from conncomp.chunked.volumes.job import Job, Progress
 from conncomp.chunked.volumes.kept import Kept
 from conncomp.chunked.volumes.sample import Run
-from conncomp.chunked.volumes.sources import Source, opened_volume
 from conncomp.chunked.volumes.targets import Target
 from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
 from conncomp.chunked.volumes.writing import as_target, write_labels
@@ -35,15 +34,14 @@ from conncomp.files.scales import batch_axes_of
 from conncomp.grid.array import Numbering
 
 # Bytes of an element while its block is labelled, beside its value twice: labels, final labels,
-# what counts them, and tables of components where these are few.
+# what counts them, and tables of few components.
 ELEMENT = 40
 FIXED = 5 * 10**7  # what else takes memory: threads, buffers of Zarr, reports of neighbours
 PROGRAM = 7 * 10**7  # of a process that has only opened a volume: 44 to 65 MB were measured
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
-OF_QUESTION = (
-    *("background", "connectivity", "structure", "tolerance", "periodic", "numbering", "dtype"),
-)
+# Arguments that are no question to the array.
+OF_FILES = {"batch_axes", "threshold", "min_size", "largest", "listed"}
 
 
 class Counts(NamedTuple):
@@ -74,13 +72,11 @@ class Arguments:
 
     def selection(self) -> Selection | None:
         """Return what is kept; None for all."""
-        least, largest = (
-            None if most is None else check_range(name, most, 0, LARGEST)
-            for name, most in (("min_size", self.min_size), ("largest", self.largest))
-        )
-        if least is None and largest is None and not self.listed:
+        given = ("min_size", self.min_size), ("largest", self.largest)
+        known = {k: check_range(k, most, 0, LARGEST) for k, most in given if most is not None}
+        if not known and not self.listed:
             return None
-        return Selection(least or 0, largest, self.listed)
+        return Selection(known.get("min_size", 0), known.get("largest"), self.listed)
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
@@ -98,7 +94,7 @@ class Arguments:
         if batch is None:
             with naming(volume.path):
                 batch = batch_axes_of(volume.axes, volume.shape)
-        asked = {name: getattr(self, name) for name in OF_QUESTION}
+        asked = {name: given for name, given in vars(self).items() if name not in OF_FILES}
         lengths = lengths_of(volume.shape, block_shape(volume))
         return rules_of_image(lengths, kind, batch_axes=batch, **asked)
 
@@ -126,8 +122,8 @@ def label_file(
 ) -> int:
     """Label the connected regions of a volume in files, to files, block by block.
 
-    The labels are those of `label` of the whole volume, which is never in memory. A folder beside
-    the target, ``TARGET.partial``, keeps what is done: after a kill the same call goes on.
+    Labels are those of `label` of the whole volume, which is never in memory. A folder beside the
+    target, ``TARGET.partial``, keeps what is done: after a kill the same call goes on.
 
     Parameters
     ----------
@@ -136,10 +132,10 @@ def label_file(
         finest array is labelled; a file of HDF5, TIFF or .npy, this in C order; or a folder of
         images of one size, slices in the order of the numbers in their names.
     target : str or path-like
-        What to write; it must not exist. A .npy file by that name, or else an array of Zarr, in
-        chunks as those of the source, whose name must not end as that of other files, such as .tif.
-        Of an image of OME-Zarr, a label image with the same axes, scales and resolutions, which is
-        listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
+        What to write; it must not exist. A .npy file by that name, or else an array of Zarr in the
+        chunks of the source, whose name must not end as that of other files, such as .tif. Of an
+        image of OME-Zarr, a label image with the same axes, scales and resolutions, which is listed
+        if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
     background, connectivity, structure, tolerance, periodic, numbering
         As of `label`.
     batch_axes : int, optional
@@ -152,11 +148,11 @@ def label_file(
     channel : int, optional
         Which channel of an image of OME-Zarr to label, from 0; by default all, each alone.
     threshold : float, optional
-        If given, foreground is what lies above it, and is of one value; `background` may be 0 or 1.
+        Foreground is what lies above it, and is of one value; `background` may be 0 or 1.
     min_size : int, optional
-        Keep only components of so many elements or more, as `remove_small_components` does.
+        Keep components of so many elements or more, as `remove_small_components` does.
     largest : int, optional
-        Keep only so many components of each separate image, as `largest_components` does.
+        Keep so many components of each separate image, as `largest_components` does.
     dtype : dtype, optional
         Of the labels, of integers; by default int32 where every index fits, else int64.
     memory : str or int, optional
@@ -164,17 +160,17 @@ def label_file(
         many blocks are worked on at once as fit.
     scheduler : str, optional
         The address of a running scheduler of Dask, such as ``"tcp://10.0.0.1:8786"``, whose workers
-        label blocks; by default threads of this process do. Workers must have conncomp, and see
-        `source` and `target` by the same names; each has its own limit of memory. They get pickles,
-        as all of Dask: give the address of a cluster that you trust.
+        label blocks; by default threads do. Workers must have conncomp, and see `source` and
+        `target` by the same names; each has its own limit of memory. They get pickles, as all of
+        Dask: give the address of a cluster that you trust.
     progress : callable, optional
         Called with the number of steps done, of which each block has two, and of all.
 
     Returns
     -------
     int
-        The number of components that are kept, of all images together. They have the labels that
-        they have among all.
+        The number of components that are kept, of all images. They have the labels that they have
+        among all.
 
     Raises
     ------
@@ -215,10 +211,8 @@ def label_file(
            [0, 0, 0, 2],
            [0, 0, 2, 0]], dtype=int32))
     """
-    arguments = Arguments(
-        *(background, connectivity, structure, tolerance, periodic, batch_axes, threshold),
-        *(min_size, largest, numbering, dtype),
-    )
+    question = background, connectivity, structure, tolerance, periodic, batch_axes, threshold
+    arguments = Arguments(*question, min_size, largest, numbering, dtype)
     limits: dict[str, Any] = {"memory": memory, "scheduler": scheduler, "progress": progress}
     return label_volume(source, target, arguments, key, channel, **limits).kept
 
@@ -336,21 +330,16 @@ def bytes_of_block(volume: Volume) -> int:
 
 
 def workers_of(volume: Volume, limit: int | None, held: int | None = None) -> int:
-    """Return how many blocks are worked on at once by a process that holds so much memory."""
+    """Return how many blocks a process that holds so much memory works on at once."""
     held = resident_memory() if held is None else held
     block, now = bytes_of_block(volume), held + FIXED
     most = now + free_memory() if limit is None else limit
     if now + block > most:
-        needed = (
-            f"the program and a block of shape {block_shape(volume)}, of chunks of shape "
-            f"{volume.chunks}, take {in_words(now + block)}"
-        )
+        blocks = f"a block of shape {block_shape(volume)}, of chunks of shape {volume.chunks}"
+        needed = f"the program and {blocks}, take {in_words(now + block)}"
         if limit is None:
-            raise ValueError(
-                f"{volume.path}: {needed}, and there are {in_words(most)}; rechunk it to smaller "
-                "chunks"
-            )
-        raise ValueError(
-            f"memory={in_words(limit)} is too little: {needed}; give more, or rechunk the source"
-        )
+            told = f"{volume.path}: {needed}, and there are {in_words(most)}"
+            raise ValueError(f"{told}; rechunk it to smaller chunks")
+        told = f"memory={in_words(limit)} is too little: {needed}"
+        raise ValueError(f"{told}; give more, or rechunk the source")
     return int(max(1, min(native.get_num_threads(), (most - now) // block)))

@@ -77,7 +77,7 @@ def plan_labels(
     """Reckon how much memory, disk and time `label_file` will take.
 
     Up to two blocks along each axis, in the middle, are labelled to a temporary folder, which takes
-    seconds. What is elsewhere may be of another kind.
+    seconds. Others may be of another kind.
 
     Parameters
     ----------

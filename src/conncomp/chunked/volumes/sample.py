@@ -7,10 +7,9 @@ import math
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +44,7 @@ class Window(PartOfVolume):
         return self.volume.read(tuple(slice(b + p.start, b + p.stop) for b, p in moved))
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """The time, files and components of some labelled blocks."""
 
     blocks: int

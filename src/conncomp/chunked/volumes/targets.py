@@ -124,7 +124,7 @@ class ZarrTarget(Target):
         self._array[place] = labels
 
 
-class OmeTarget(Target):
+class OmeTarget(ZarrTarget):
     """A label image of OME-Zarr, whose coarser arrays have the label nearest to each place."""
 
     _volume: ome_zarr.OmeImage
@@ -150,10 +150,7 @@ class OmeTarget(Target):
         shapes = [self._volume.one_channel(tuple(level.shape)) for level in self._volume.levels]
         paths = [self.path / str(k) for k in range(len(shapes))]
         self._arrays = [_opened(*one, self._dtype) for one in zip(paths, shapes, strict=True)]
-
-    def write(self, place: Place, labels: NDArray[Any]) -> None:
-        """Write some labels of the finest array."""
-        self._arrays[0][place] = labels
+        self._array = self._arrays[0]  # the finest
 
     def levels(self) -> Iterator[tuple[int, Place]]:
         """Yield which of the coarser arrays there are, and the places of their chunks."""
@@ -228,10 +225,8 @@ def check_kind_of_target(path: StrPath) -> None:
     name = os.fspath(path)
     suffix = os.path.splitext(name)[1].lower()
     if suffix in OTHER_KINDS:
-        raise ValueError(
-            f"{name}: labels of volumes are written as .npy or Zarr, not {suffix}; name it so, or "
-            "write labels in memory by conncomp.write_image"
-        )
+        told = f"{name}: labels of volumes are written as .npy or Zarr, not {suffix}"
+        raise ValueError(f"{told}; name it so, or write labels in memory by conncomp.write_image")
 
 
 def check_free(path: StrPath) -> None:

@@ -18,6 +18,7 @@ from conncomp.files.access import naming
 from conncomp.files.scales import Scale, separate_axes
 
 Place = tuple[slice, ...]
+Shape = tuple[int, ...]
 
 BLOCK = 1 << 21  # elements of a block, whole chunks that are read and labelled at once
 SLAB = 1 << 24  # of what has no chunks of its own, but slices
@@ -30,9 +31,9 @@ class Volume:
     path: str  # of the file or folder
     key: str | None  # which array of several it is
     axes: str  # a letter for each, such as "TZYX"; nothing if the files do not tell
-    shape: tuple[int, ...]
+    shape: Shape
     dtype: np.dtype[Any]
-    chunks: tuple[int, ...]  # the shape of what is stored, and read, at once
+    chunks: Shape  # the shape of what is stored, and read, at once
 
     def read(self, place: Place) -> NDArray[Any]:
         """Return a part; called by several threads."""
@@ -66,7 +67,7 @@ class PartOfVolume(Volume):
         return self.volume.identity()
 
 
-def block_shape(volume: Volume) -> tuple[int, ...]:
+def block_shape(volume: Volume) -> Shape:
     """Return the shape of blocks of chunks: cubic, of `BLOCK` elements; small images together."""
     block = list(map(min, volume.chunks, volume.shape))
     separate = separate_axes(volume.axes)
@@ -82,13 +83,13 @@ def block_shape(volume: Volume) -> tuple[int, ...]:
     return tuple(block)
 
 
-def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def lengths_of(shape: Shape, block: Shape) -> tuple[Shape, ...]:
     """Return the lengths of the blocks of an array along each axis."""
     axes = zip(shape, block, strict=True)
     return tuple(tuple(min(step, n - k) for k in range(0, n, step)) for n, step in axes)
 
 
-def counts_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[int]:
+def counts_of(shape: Shape, block: Shape) -> list[int]:
     """Return how many blocks an array has along each axis."""
     return [-(-length // step) for length, step in zip(shape, block, strict=True)]
 
@@ -126,7 +127,7 @@ def reading(path: str, what: str) -> Iterator[None]:
 
 
 def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[Any]) -> None:
-    """Raise ValueError unless what was read is of the shape and the dtype that it should be."""
+    """Raise ValueError unless what was read has the right shape and dtype."""
     begins = tuple(part.start for part in place)
     wanted = tuple(part.stop - part.start for part in place)
     if values.shape != wanted or values.dtype != dtype:
@@ -137,7 +138,7 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
 
 
 def identity_of(path: str, *facts: Any) -> str:
-    """Return what name, size and time of a file, or of all files of a folder, make with facts."""
+    """Return what names, sizes and times of a file, or a folder's files, make with facts."""
     folder, digest = Path(path), sha256()
     for name in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
         if name.is_file():

@@ -90,7 +90,7 @@ def write_labels(wanted: Path, volume: Volume, dtype: DType, digest: str, run: R
 
 
 def _forget_published(kept: Kept, wanted: Path) -> None:
-    """Drop what a kill has left of labels that had their name; raise if it or others are wanted."""
+    """Drop what a kill has left of labels that had their name; raise if others are wanted."""
     exists = os.path.lexists(wanted)
     has_name = not kept.labels.exists() or (exists and kept.labels.samefile(wanted))
     if kept.result is not None and has_name:
@@ -100,14 +100,11 @@ def _forget_published(kept: Kept, wanted: Path) -> None:
             remove_kept(kept.folder)
             check_free(wanted)
     if kept.differing:
-        raise ValueError(
-            f"{kept.folder}: is what was kept of another labelling, as {', '.join(kept.differing)} "
-            "differ; remove it to begin anew"
-        )
+        told = f"{kept.folder}: is what was kept of another labelling"
+        raise ValueError(f"{told}, as {', '.join(kept.differing)} differ; remove it to begin anew")
 
 
 def _open_target(target: Target, kept: Kept) -> None:
-    """Open what labels are written to; make it if it is not there. A failure leaves none."""
     with blaming(kept.labels):
         if kept.is_new:
             try:
@@ -120,12 +117,11 @@ def _open_target(target: Target, kept: Kept) -> None:
 
 
 def _check_outside(wanted: Path, kept: Path, volume: Volume) -> None:
-    """Raise ValueError if a target would lie among the files that are read, or these in `kept`."""
+    """Raise if a target would lie among the files that are read, or these in `kept`."""
     folder = os.path.realpath(getattr(volume, "place", volume.path))
     named = f"target={shown(str(wanted))}"
     if os.path.realpath(wanted).startswith(folder + os.sep):
         raise ValueError(f"{named} lies in what is labelled, {folder}; choose another")
     if folder.startswith(os.path.realpath(kept) + os.sep):
-        raise ValueError(
-            f"{named}: what is labelled lies in {kept}, which is removed at the end; choose another"
-        )
+        told = f"{named}: what is labelled lies in {kept}, which is removed at the end"
+        raise ValueError(f"{told}; choose another")

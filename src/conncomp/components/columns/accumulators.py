@@ -53,9 +53,8 @@ class Channel(NamedTuple):
 class Accumulators:
     """Components, and what columns ask for beside their shapes.
 
-    Centroids and covariances are those of `ComponentStatistics`, in units of `spacing`. If the
-    image has an axis of channels, `has_channels`, so have columns of its values. The `volume` is
-    that of an element.
+    Centroids and covariances are in units of `spacing`. If the image has an axis of channels, so
+    have columns of its values. The `volume` is that of an element.
     """
 
     items: Items
@@ -73,7 +72,7 @@ class Accumulators:
 
     @cached_property
     def first_corners(self) -> Any:
-        """The first coordinates of boxes, in units of the spacing."""
+        """The first coordinates of boxes, in units."""
         return self.boxes[:, :, 0] * self.xp.array(self.spacing)
 
     @cached_property
@@ -144,10 +143,8 @@ class Accumulators:
     @cached_property
     def weighted_central_moments(self) -> list[Any]:
         """Weighted moments of each channel, about its weighted centroids."""
-        return [
-            self._in_units(self._weighted(channel, about))
-            for channel, about in zip(self.channels, self._weighted_in_elements, strict=True)
-        ]
+        pairs = zip(self.channels, self._weighted_in_elements, strict=True)
+        return [self._in_units(self._weighted(channel, about)) for channel, about in pairs]
 
     @cached_property
     def weighted_normalized_moments(self) -> list[Any]:
@@ -182,7 +179,7 @@ class Accumulators:
 
     @cached_property
     def touching(self) -> Touching:
-        """The numbers of components that each one touches, of contacts, and their area."""
+        """What each component touches."""
         items, xp = self.items, self.xp
         neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
         steps = contact_steps(neighbourhood, items.shape)
@@ -202,16 +199,14 @@ class Accumulators:
 
     @cached_property
     def hulls(self) -> tuple[Any, ...]:
-        """Sizes of hulls, largest and, in two dimensions, smallest Feret diameters, by the CPU."""
+        """Sizes of hulls, and largest and (in a plane) smallest Feret diameters, by the CPU."""
         columns: tuple[NDArray[Any], ...]
         if self.ndim == 3:
             contents, rows = self.contents(), range(len(self.rows))
             columns = measure_solids(map(contents.line_ends, rows), self.spacing)
         elif max(self.items.shape) > LONGEST:
-            raise ValueError(
-                f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
-                "which there are hulls; measure parts of it"
-            )
+            told = f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}"
+            raise ValueError(f"{told}, of which there are hulls; measure parts of it")
         else:
             types = np.int64, np.float64, np.float64
             columns = tuple(new_array(np, (len(self.rows),), dtype) for dtype in types)
@@ -219,7 +214,7 @@ class Accumulators:
         return tuple(placed(self.xp, column) for column in columns)
 
     def contents(self, values: bool = False) -> Contents:
-        """Return what entries of lazy columns are made of, with copies of values if wanted."""
+        """Return what entries of lazy columns are made of."""
         channels = [channel.image for channel in self.channels] if values else []
         copies = tuple((host_copy(image.values).reshape(-1), image.dtype) for image in channels)
         lengths = self.items.shape, self.spacing
@@ -262,31 +257,25 @@ class Accumulators:
 
     @cached_property
     def _placed(self) -> LabelledComponents | None:
-        """Labels and components as kernels for GPUs take them, if they lie on one."""
+        """Labels and components as kernels for GPUs take them."""
         if self.xp is np:
             return None
         return LabelledComponents(*self.items.described, self.components.runs)
 
     def _check_room(self) -> None:
-        """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""
         if float(self.items.length) ** POWERS < 2.0**MOST_BITS:
             return  # boxes are no larger than an item, and the GPU need not be waited for
         spans = (self.boxes[:, :, 1] - self.boxes[:, :, 0]).astype(np.float64)
         largest = spans.prod(axis=1) ** (POWERS - 1) * self.sizes
         if len(self.rows) and float(largest.max()) >= 2.0**MOST_BITS:
-            raise ValueError(
-                "labels has a component so large that its moments do not fit into 128 bits; "
-                "pass labels and image as NumPy arrays"
-            )
+            told = "labels has a component so large that its moments do not fit into 128 bits"
+            raise ValueError(f"{told}; pass labels and image as NumPy arrays")
 
     @property
     def _described(self) -> tuple[Any, ...]:
-        """Labels and components as native code takes them."""
         if len(self.rows) > INT32_MAX:
-            raise ValueError(
-                f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "
-                "are such columns; measure parts of it"
-            )
+            told = f"labels has {len(self.rows)} components, more than {INT32_MAX}"
+            raise ValueError(f"{told}, of which there are such columns; measure parts of it")
         return *self.items.flat, self.rows
 
     def _in_units(self, moments: Any) -> Any:

@@ -1,45 +1,41 @@
 """Columns of arrays, such as images of components, made one at a time; hulls in three dimensions.
 
 The hull of a component is that of the midpoints of its elements' faces, by SciPy's ``ConvexHull``
-(Qhull). It holds the elements whose centres lie within it or on it: along each line those between
-two planes. Of a component only the ends of its lines are known, and of these only those that are at
-an end along every axis can be corners. Feret diameters are those of the midpoints of the faces of
-the hull's elements. scikit-image has the same hulls of components that are not flat, and no others.
+(Qhull). It holds the elements whose centres lie within or on it: along each line those between two
+planes. Only ends of lines that are at an end along every axis can be corners. Feret diameters are
+those of the midpoints of the faces of the hull's elements. scikit-image has the same hulls, of
+components that are not flat.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-Corners = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
-# How far from a plane of Qhull's, which is rounded, an element still lies on it.
-TOLERANCE = 1e-10
+TOLERANCE = 1e-10  # of Qhull's rounded planes
 BLOCK = 1 << 20  # distances that are known at once
 MIDPOINTS = np.concatenate([np.eye(3), -np.eye(3)]) / 2
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(NamedTuple):
     """The data that entries are made of, apart from the caller's, who may change labels and image.
 
-    `runs` of native code have the elements, `boxes` are of shape (n, ndim, 2), and `channels` are
-    copies of the values, with their dtype as the user gave it.
+    `runs` are those of native code; `channels` are copies of values, with the dtype that was given.
     """
 
     runs: Any
-    boxes: NDArray[np.int64]
+    boxes: Integers
     shape: tuple[int, ...]
     spacing: tuple[float, ...]
     channels: tuple[tuple[NDArray[Any], np.dtype[Any]], ...]
     has_channels: bool
 
-    def coordinates(self, row: int) -> NDArray[np.int64]:
+    def coordinates(self, row: int) -> Integers:
         """Return those of the elements of a component within its item, in order."""
         return self.places_of(self.runs.indices(row))
 
@@ -47,11 +43,11 @@ class Contents:
         """Return the same in units of the spacing."""
         return self.coordinates(row) * np.array(self.spacing)
 
-    def line_ends(self, row: int) -> NDArray[np.int64]:
+    def line_ends(self, row: int) -> Integers:
         """Return the coordinates of the first and the last element of each line of a component."""
         return self.places_of(self.runs.line_ends(row))
 
-    def places_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def places_of(self, indices: Integers) -> Integers:
         """Return coordinates within items, of indices among all elements."""
         places = np.empty((len(indices), len(self.shape)), np.int64)
         for axis in reversed(range(len(self.shape))):
@@ -84,7 +80,7 @@ class LazyColumn(Sequence[Any]):
         return objects
 
 
-def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
+def box_slices(box: Integers) -> tuple[slice, ...]:
     """Return a bounding box, shape (ndim, 2), as what indexes an array."""
     return tuple(slice(first, end) for first, end in box.tolist())
 
@@ -137,8 +133,8 @@ def image_of_values(contents: Contents, row: int) -> Any:
 
 
 def measure_solids(
-    components: Iterable[Corners], spacing: tuple[float, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    components: Iterable[Integers], spacing: tuple[float, ...]
+) -> tuple[Integers, NDArray[np.float64]]:
     """Return how many elements hulls hold, and largest Feret diameters, by ends of lines."""
     sizes, diameters = [], []
     for ends in components:
@@ -149,13 +145,12 @@ def measure_solids(
     return np.array(sizes, np.int64), np.array(diameters, np.float64)
 
 
-def lines_of_hull(ends: Corners) -> tuple[Corners, Corners]:
+def lines_of_hull(ends: Integers) -> tuple[Integers, Integers]:
     """Return the first and the last element of each line that a component's hull has."""
     _, planes = _hull(ends)
     low, high = ends.min(axis=0), ends.max(axis=0)
-    lines = np.stack(
-        np.meshgrid(*(np.arange(low[k], high[k] + 1) for k in range(2)), indexing="ij"), axis=-1
-    ).reshape(-1, 2)
+    edges = (np.arange(low[k], high[k] + 1) for k in range(2))
+    lines = np.stack(np.meshgrid(*edges, indexing="ij"), axis=-1).reshape(-1, 2)
     first, last = np.full(len(lines), low[2], float), np.full(len(lines), high[2], float)
     for normal_z, normal_y, slope, offset in planes:
         room = TOLERANCE - offset - lines @ (normal_z, normal_y)
@@ -170,7 +165,7 @@ def lines_of_hull(ends: Corners) -> tuple[Corners, Corners]:
     return np.column_stack([lines, first]), np.column_stack([lines, last])
 
 
-def _hull(elements: Corners) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _hull(elements: Integers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     from scipy.spatial import ConvexHull
 
     points = np.unique((_outermost(elements)[:, None] + MIDPOINTS).reshape(-1, 3), axis=0)
@@ -178,7 +173,7 @@ def _hull(elements: Corners) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return points[hull.vertices], hull.equations
 
 
-def _outermost(elements: Corners) -> Corners:
+def _outermost(elements: Integers) -> Integers:
     """Leave out elements between two others along an axis, whose hull holds their midpoints."""
     for along in range(3):
         others = [k for k in range(3) if k != along]
@@ -190,9 +185,9 @@ def _outermost(elements: Corners) -> Corners:
 
 
 def _largest_distance(points: NDArray[np.float64]) -> float:
-    """Return the largest distance of two points: of those farthest out first, a block at a time.
+    """Return the largest distance of two points: of those farthest out first, `BLOCK` at a time.
 
-    Memory is that of `BLOCK` distances; time, of points all as far out, their number squared.
+    Time is the square of the number of points, if all are as far out.
     """
     from scipy.spatial.distance import cdist  # which takes a while to import
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind
 from conncomp.components._labels import Items, as_contiguous, check_place
+from conncomp.kernels.cuda.launcher import DType
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
-# By the argument, of what kinds values are.
 KINDS = {"image": ("biuf", NUMBERS)}
 KINDS |= dict.fromkeys(("classes", "by"), ("biu", "of bool or integers"))
 
@@ -27,8 +26,7 @@ NARROW = ("u1", "u2", "i2")  # whose sums are of 64 bits
 SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
 
 
-@dataclass(frozen=True)
-class Intensities:
+class Intensities(NamedTuple):
     """Values, contiguous and of a type that kernels know, and what is made of them.
 
     `dtype` and `given_sums` are the user's types, `sums` that of kernels. The unit of a sum is
@@ -36,21 +34,19 @@ class Intensities:
     """
 
     values: Any
-    dtype: np.dtype[Any]
-    sums: np.dtype[Any]
-    given_sums: np.dtype[Any]
+    dtype: DType
+    sums: DType
+    given_sums: DType
     bits: int
 
 
-def check_images(
-    image: Any, items: Items, may_have_channels: bool
-) -> tuple[list[Intensities], bool]:
+def check_images(image: Any, items: Items, with_channels: bool) -> tuple[list[Intensities], bool]:
     """Return an image, or those of its channels, and whether its last axis is of channels."""
     if image is None:
         return [], False
     given, shape = _as_array(image, items, "image"), (*items.batch, *items.shape)
     has_channels = given.ndim == len(shape) + 1 and given.shape[:-1] == shape
-    if may_have_channels and has_channels and given.shape[-1] > 0:
+    if with_channels and has_channels and given.shape[-1] > 0:
         return [check_image(given[..., channel], items) for channel in range(given.shape[-1])], True
     return [_image_of(given, image, items, "image")], False
 
@@ -100,8 +96,7 @@ def _as_array(image: Any, items: Items, name: str) -> Any:
     return given
 
 
-def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
-    """Return values as kernels take them: contiguous, of a type that they know."""
+def _as_values(given: Any, dtype: DType, room: int) -> Any:
     name = f"{dtype.kind}{dtype.itemsize}"
     wanted = dtype if dtype.kind == "b" else np.dtype(WIDER.get(name, name))
     values = as_contiguous(given, wanted)
@@ -116,12 +111,12 @@ def room_of(shape: tuple[int, ...]) -> int:
     return prod(shape).bit_length() + max(shape).bit_length()
 
 
-def is_narrow(dtype: np.dtype[Any], room: int) -> bool:
+def is_narrow(dtype: DType, room: int) -> bool:
     """Whether values are of a type whose sums, with so much room beside, have 64 bits."""
     return f"{dtype.kind}{dtype.itemsize}" in NARROW and 8 * dtype.itemsize + room <= 62
 
 
 @cache
-def _type_of_sums(kind: str) -> np.dtype[Any]:
+def _type_of_sums(kind: str) -> DType:
     """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
     return np.dtype({"f": np.float64, "u": np.uint64}.get(kind, np.int64))

@@ -49,8 +49,7 @@ class Values(NamedTuple):
 class Components(NamedTuple):
     """The components of items, in rows of all numbers of all items, and their shapes.
 
-    On a GPU also their runs, and perhaps a table of an image's values, or what `measure_image`
-    returns.
+    On a GPU also their runs, and perhaps a table of values, or what `measure_image` returns.
     """
 
     rows: Any
@@ -121,7 +120,7 @@ def _measure_on_cpu(items: Items, moments: bool) -> Components:
 def measure_batch_again(
     labels: Any, meaning: LabelMeaning, moments: bool
 ) -> tuple[Shapes, OptionalColumns] | None:
-    """Return the shapes of a batch of CuPy's of a known kind, and other columns, or None."""
+    """Return the shapes and other columns of a batch of CuPy's of a known kind, or None."""
     gpu = current_gpu() if isinstance(cuda_library_of(labels), CuPyArrays) else None
     if gpu is None or labels.data.device_id != gpu.device:
         return None
@@ -153,10 +152,7 @@ def _empty_columns(gpu: Gpu | None, ndim: int) -> tuple[Any, ...]:
 
 
 def measure_image(items: Items, components: Components, image: Intensities) -> tuple[Values, Any]:
-    """Return the columns of an image's values.
-
-    And standard deviations, minima and maxima as `Channel` has them, if they are known at once.
-    """
+    """Return the columns of an image's values, and the `reals` of `Channel` if known at once."""
     values, fit, reals = _sums_of(items, components, image)
     if not fit:
         raise OverflowError(
@@ -184,16 +180,14 @@ def _sums_of(items: Items, components: Components, image: Intensities) -> tuple[
         flat = (column.reshape(-1) for column in (components.rows, sizes, boxes, *columns))
         given = image.values.reshape(-1)
         return made, native.measure_intensities(*items.flat, given, image.bits, *flat), None
-    problem = items.shape, image.values, image.bits, sizes, boxes
-    return made, *measure_intensities(
-        current_gpu(), components.runs, *problem, *columns, table=components.table
-    )
+    problem = components.runs, items.shape, image.values, image.bits, sizes, boxes, *columns
+    return made, *measure_intensities(current_gpu(), *problem, table=components.table)
 
 
 def items_at_start(
     labels: Any, meaning: LabelMeaning, sums: Any
 ) -> tuple[Items, measures.RecordedRuns | None]:
-    """Return items, without rows yet, and what has started to find runs or `sums` on a GPU."""
+    """Return items, without rows yet, and what finds runs or `sums` on a GPU."""
     started, (background, batch_axes, largest) = None, meaning
     if on_gpu(labels):
         allowed = partial(check_background, background)
@@ -207,7 +201,7 @@ def items_at_start(
 def items_and_runs(
     items: Items, started: Any, labels: Any, meaning: LabelMeaning, presuming: bool = False
 ) -> tuple[Items, ComponentRuns | None]:
-    """Return items with their rows, `presuming` as many as in the last calls, and their runs."""
+    """Return items with their rows, `presuming` those of the last calls, and their runs."""
     finished = started.finish(labels, presuming)
     if finished is None:
         return check_items(labels, meaning.background, meaning.batch_axes), None

@@ -1,32 +1,30 @@
 """The properties that columns can be asked for, by the names of scikit-image's ``regionprops``.
 
-Formulas of shapes and moments are its own, too, so that values are the same. Areas and lengths of
-intercepts are Crofton's.
+Formulas of shapes and moments are its own, too; areas and lengths of intercepts are Crofton's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial, reduce
 from math import inf, pi
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._arrays import as_cupy, on_gpu
-from conncomp.components._labels import library_at
+from conncomp.components._labels import Spacing, library_at
 from conncomp.components.columns import crops
 from conncomp.components.columns.accumulators import Accumulators, Channel, directions, hu
 from conncomp.components.columns.crops import Contents, LazyColumn
 from conncomp.components.columns.intensities import is_narrow, room_of
 from conncomp.kernels.cuda.components.measures import Sums
 
-# What a table has that is asked for no properties, and beside it that of an image.
+# What a table has by default, and beside it that of an image.
 USUAL = ("num_pixels", "area", "bbox", "centroid")
 USUAL_OF_IMAGE = ("intensity_mean", "intensity_min", "intensity_max")
 
@@ -41,15 +39,13 @@ OF_PLACES = {
     *("extent", "inertia_tensor", "inertia_tensor_eigvals", "orientation"),
 }
 OF_SUMS = OF_PLACES | {"intensity_max", "intensity_mean", "intensity_min", "intensity_std"}
-# Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
-MOST_UNEVEN = 1e5
+MOST_UNEVEN = 1e5  # longest spacing over the shortest, up to which Crofton's lines differ
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
 PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(NamedTuple):
     """A property: a function of its values, an array or a `LazyColumn`, and when it exists.
 
     Items of so many `axes` have it, or all; some need an image, equal lengths along all axes,
@@ -79,19 +75,16 @@ class Property:
             lengths = "of 1" if self.no_spacing else "that is the same along all axes"
             return f"is defined for a spacing {lengths} only, and spacing={known.spacing}"
         if max(known.spacing) > self.most_uneven * min(known.spacing):
-            return (
-                f"is defined for lengths of which none is more than {self.most_uneven:g} times as "
-                f"large as another, and spacing={known.spacing}"
-            )
+            most = f"none is more than {self.most_uneven:g} times as large as another"
+            return f"is defined for lengths of which {most}, and spacing={known.spacing}"
         return ""
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(NamedTuple):
     """The conditions on which properties exist."""
 
     has_image: bool
-    spacing: tuple[float, ...]  # a length for each axis
+    spacing: Spacing  # a length for each axis
 
 
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
@@ -104,10 +97,8 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
     except Exception:  # of many types
         wanted = None
     if wanted is None:
-        raise TypeError(
-            f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
-            "or 'all'"
-        )
+        told = f"properties={shown(properties)} must be a sequence of names, such as ['area']"
+        raise TypeError(f"{told}, or 'all'")
     for name in wanted:
         if not isinstance(name, str):
             raise TypeError(f"properties has {shown(name)}, which is not a name")
@@ -124,7 +115,7 @@ def _checked(names: tuple[str, ...], known: Conditions) -> dict[str, Property]:
 
 
 def current_name(name: str) -> str:
-    """Return what a property is called today, given any name that scikit-image has had for it."""
+    """Return what a property is called today, by any name of scikit-image."""
     return EARLIER_NAMES.get(name, name)
 
 
@@ -145,14 +136,13 @@ def _quantile(name: str) -> Property:
     except ValueError:
         fraction = np.nan
     if not 0 <= fraction <= 1:
-        raise ValueError(
-            f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
-        )
+        told = f"properties has {shown(name)}"
+        raise ValueError(f"{told}; it must end with a number of 0 to 1, as {QUANTILE}0.25")
     return _of_channels(lambda measured, channel: measured.quantiles(channel, fraction))
 
 
 def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Property:
-    """Return the property of the values of the channel, or of all with one more axis."""
+    """Return the property of the channel, or of all with one more axis."""
     return _weighted(lambda measured: [values(measured, one) for one in measured.channels], axes=())
 
 
@@ -244,14 +234,13 @@ def crofton(measured: Accumulators) -> Any:
 
 
 def _weighted_sums(counts: Any, weights: Iterable[float]) -> Any:
-    """Return the sum of weighted counts of each row: of the same digits on any device."""
     return reduce(add, (counts[:, k] * float(weight) for k, weight in enumerate(weights)))
 
 
-def crofton_weights(spacing: tuple[float, ...]) -> Any:
-    """Return what an intercept adds, for each of the `directions`.
+def crofton_weights(spacing: Spacing) -> Any:
+    """Return, for each of the `directions`, what an intercept adds.
 
-    It is the length, or area, per line, times the part of all directions that is nearest to it.
+    That is length, or area, per line, times the part of all directions that are nearest to it.
     """
     steps = directions(len(spacing)) * np.array(spacing)
     lengths = np.linalg.norm(steps, axis=1)
@@ -283,7 +272,7 @@ def sphericity(measured: Accumulators) -> Any:
 
 
 def principal_axes(moments: Any) -> tuple[Any, Any]:
-    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
+    """Return what `ComponentStatistics.principal_axes` does."""
     xp, ndim = library_at(moments), moments.shape[-1]
     if not len(moments):
         return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
@@ -296,7 +285,7 @@ def principal_axes(moments: Any) -> tuple[Any, Any]:
 
 
 def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
-    """Return what is to be added up of labels on a GPU, if properties ask for no more than that."""
+    """Return what to add up of labels on a GPU, if properties ask for no more."""
     if properties is not None:
         if not isinstance(properties, (list, tuple)):
             return None

@@ -10,19 +10,15 @@ import numpy as np
 
 from conncomp._optional import optional
 
-# How many bytes one byte can expand to, for each compression that is read. Others, such as LZMA,
-# have no bound.
+# Bytes that one byte can expand to, for each compression. Others, such as LZMA, have no bound.
 EXPANSION = {1: 1, 5: 4096, 8: 1032, 32773: 128, 32946: 1032}
-# The extensions of TIFF that tifffile may interpret. All other files are read as plain pages, as
-# some extensions refer to other files or hold XML.
+# Extensions of TIFF that tifffile may interpret; others refer to other files or hold XML.
 INTERPRETED = frozenset({"shaped", "imagej", "lsm", "stk", "uniform"})
 # Tags that point to more directories, and the formats of their values.
 SUBDIRECTORIES = (330, 34665, 34853, 40965)
 PLACES = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
-# Bytes per value, by type.
 TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
-# tifffile considers directories with more tags as damaged.
-MOST_TAGS = 4096
+MOST_TAGS = 4096  # in a directory; to tifffile, more are damage
 
 
 def open_tiff(file: IO[bytes]) -> Any:

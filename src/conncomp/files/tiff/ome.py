@@ -1,7 +1,6 @@
 """Find the descriptions of images in OME-XML by patterns.
 
-Only attributes with numbers are needed, and a parser of XML would have to be protected from
-entities.
+Only numbers are needed, and a parser of XML would have to be protected from entities.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def ome_images(description: str) -> list[OmeImage]:
 
 
 def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
-    """Return the number of the file with the description, or of the only file it names."""
+    """Return the number of the described file, or of the only one named."""
     head = re.search(r"<(?:\w+:)?OME\b([^>]*)", description)
     own = re.search(r'\bUUID\s*=\s*"([^"]{1,100})"', head[1]) if head else None
     if own is not None:
@@ -67,7 +66,7 @@ def numbers_of_file(description: str, images: Sequence[OmeImage]) -> set[str]:
 
 
 def other_holders(description: str, images: Sequence[OmeImage]) -> list[str | None]:
-    """Return for each image the name of another file that holds planes of it, or None."""
+    """Return for each image another file that holds planes of it, or None."""
     here = numbers_of_file(description, images)
     held = (filter(None, image.holders) for image in images)
     return [next((one.name for one in each if one.number not in here), None) for each in held]
@@ -100,10 +99,8 @@ def lengths_of_ome(image: OmeImage, samples: int) -> dict[str, int]:
     order = image.attributes.get("DimensionOrder", "XYZCT")
     if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
         raise ValueError(f"has OME metadata with the dimension order {order!r}")
-    lengths = {
-        axis: _integer(image.attributes, f"Size{axis}", samples if axis == "C" else 1, 1)
-        for axis in order[:1:-1]
-    }
+    given, usual = image.attributes, {"C": samples}
+    lengths = {k: _integer(given, f"Size{k}", usual.get(k, 1), 1) for k in order[:1:-1]}
     if lengths["C"] < samples:
         told = f"SizeC='{lengths['C']}', but pages of {samples} samples"
         raise ValueError(f"has OME metadata with {told}")

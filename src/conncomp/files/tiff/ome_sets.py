@@ -26,14 +26,10 @@ from conncomp.files.scales import Content
 from conncomp.files.tiff import ome
 from conncomp.files.tiff.directories import bits_of, open_tiff
 
-# Larger sets and longer XML are refused.
 MOST_FILES, LONGEST_XML = 20_000, 1 << 26
-# The suffix of a file with nothing but OME-XML.
-COMPANION = ".companion.ome"
-# Errors name at most this many missing files.
-MOST_NAMED = 3
-# The directory of a page takes at least this many bytes.
-LEAST_PAGE = 18
+COMPANION = ".companion.ome"  # ends the name of a file with nothing but OME-XML
+MOST_NAMED = 3  # missing files, by an error
+LEAST_PAGE = 18  # bytes of the directory of a page
 
 
 class OmeSet:
@@ -126,9 +122,8 @@ class OmeSet:
     def _sizes(self, names: Sequence[str]) -> Mapping[str, int]:
         unique = list(dict.fromkeys(names))
         if len(unique) > MOST_FILES:
-            raise ValueError(
-                f"is a set of {len(unique)} files, and more than {MOST_FILES} are not read"
-            )
+            told = f"is a set of {len(unique)} files"
+            raise ValueError(f"{told}, and more than {MOST_FILES} are not read")
         sizes, missing = {}, []
         for name in unique:
             path = os.path.join(self._folder, name)
@@ -149,8 +144,6 @@ class OmeSet:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[Any, int]]:
-        """Open a file of the set, which errors name."""
-
         def at_once(path: str, flags: int) -> int:
             flags |= 0 if name == self._own else os.O_NOFOLLOW
             return os.open(path, flags | os.O_NONBLOCK)  # a pipe might never begin

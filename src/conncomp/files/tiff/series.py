@@ -6,8 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +79,6 @@ Images = OmeSet | OpenTiff
 
 
 def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
-    """Return the pages of an image of OME as a series of tifffile."""
     elsewhere = ome.other_holders(tiff.pages[0].description, images)
     if (other := elsewhere[number]) is not None:
         raise ValueError(f"has OME metadata of planes in {printable(other)!r}; {MISFIT}")
@@ -111,8 +109,7 @@ def _series_of_image(tiff: Any, images: Sequence[OmeImage], number: int) -> Any:
     return optional("tifffile").TiffPageSeries(pages, shape, head.dtype, axes, parent=tiff)
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(NamedTuple):
     """A volume in an open file, of which slices along the first axis are read."""
 
     shape: tuple[int, ...]
@@ -182,7 +179,6 @@ def open_series(file: IO[bytes]) -> Series:
 
 
 def _checked_series(tiff: Any, images: Sequence[OmeImage], size: int, number: int = 0) -> Any:
-    """Return a series; raise if it claims more than the `size` bytes of the file can hold."""
     if not (images or tiff.series):
         raise ValueError("holds no page")
     series = _series_of_image(tiff, images, number) if images else tiff.series[number]
@@ -210,7 +206,7 @@ def _in_ome_order(image: OmeImage, axes: str, array: NDArray[Any]) -> tuple[str,
 
 
 def _scale_of_imagej(tiff: Any, page: Any, axes: str) -> Scale | None:
-    """Return the scale that ImageJ writes: elements per unit, and the distance of planes."""
+    """Return the scale of ImageJ: elements per unit, and the distance of planes."""
     metadata = tiff.imagej_metadata or {}
     unit = unit_of(metadata.get("unit", ""))
     if not unit:

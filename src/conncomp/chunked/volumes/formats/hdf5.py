@@ -138,9 +138,8 @@ def check_storage(key: str, dataset: Any) -> None:
     for k in range(pipeline.get_nfilters()):
         number = pipeline.get_filter(k)[0]
         if number not in FILTERS:
-            raise ValueError(
-                f"{key!r} is packed by filter {number}, which is not HDF5's own; pack it by gzip"
-            )
+            told = f"{key!r} is packed by filter {number}, which is not HDF5's own"
+            raise ValueError(f"{told}; pack it by gzip")
     if dataset.chunks is None and dataset.shape:
         held = dataset.id.get_storage_size()
         if 0 < held < math.prod(dataset.shape) * dataset.dtype.itemsize:

@@ -1,8 +1,7 @@
 """OME-Zarr, versions 0.4 and 0.5 (https://ngff.openmicroscopy.org): images and label images.
 
 An image is a group whose attributes name its axes, and its arrays from the finest to the coarsest.
-A label image has as many, of the same shapes, axes and scales, in a group ``labels`` of the image,
-whose attributes list it.
+A label image has the same, in a group ``labels`` of the image, whose attributes list it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -27,12 +26,10 @@ VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
 KINDS = ("time", "channel", "space")
 KIND_OF = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
 MOST_LEVELS = 64
-# So many folders above an array may be the image that it belongs to.
-DEEPEST = 3
+DEEPEST = 3  # folders above an array that may be its image
 
 
-@dataclass(frozen=True)
-class Multiscale:
+class Multiscale(NamedTuple):
     """The description of an image in its attributes."""
 
     version: str
@@ -95,10 +92,8 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> zarr_arrays.Za
             return zarr_arrays.ZarrVolume(path, key, node, place, axes, chosen, multiscale, level)
         multiscale = multiscale_of(dict(node.attrs))
         if multiscale is None:
-            raise ValueError(
-                "is a group of Zarr, not an array or an image; choose one of it by key= "
-                f"({zarr_arrays.listed_names(node)})"
-            )
+            told = "is a group of Zarr, not an array or an image"
+            raise ValueError(f"{told}; choose one of it by key= ({zarr_arrays.listed_names(node)})")
         levels = [_level(node, dataset["path"], place) for dataset in multiscale.datasets]
         if any(0 in (*level.shape, *level.chunks) for level in levels):
             shapes = [(level.shape, level.chunks) for level in levels]
@@ -146,11 +141,8 @@ def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
     scale = scales[0]
     version = str(ome.get("version", scale.get("version")))
     if version not in VERSIONS:
-        read = " and ".join(VERSIONS)
-        raise ValueError(
-            f"is OME-Zarr of version {version[:20]}, and {read} are read; choose one of its "
-            "arrays by key="
-        )
+        flaw = f"is OME-Zarr of version {version[:20]}, and {' and '.join(VERSIONS)} are read"
+        raise ValueError(f"{flaw}; choose one of its arrays by key=")
     axes, datasets = scale.get("axes"), scale.get("datasets")
     if not _are_dicts(axes, "name") or not _are_dicts(datasets, "path"):
         raise ValueError("says that it is OME-Zarr, but not of which axes and datasets")
@@ -159,19 +151,15 @@ def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
     kinds = tuple(str(axis.get("type") or KIND_OF.get(axis["name"], "?")) for axis in axes)
     order = [KINDS.index(kind) if kind in KINDS else -1 for kind in kinds]
     if -1 in order or order != sorted(order) or "space" not in kinds:
-        raise ValueError(
-            f"has axes {', '.join(kinds)[:200]}; they must be time, channel and space, in this "
-            "order"
-        )
+        told = f"has axes {', '.join(kinds)[:200]}"
+        raise ValueError(f"{told}; they must be time, channel and space, in this order")
     return Multiscale(version, axes, datasets, scale.get("coordinateTransformations"), kinds)
 
 
 def _are_dicts(entries: Any, name: str) -> TypeGuard[list[dict[str, Any]]]:
-    return (
-        isinstance(entries, list)
-        and len(entries) > 0
-        and all(isinstance(entry, dict) and isinstance(entry.get(name), str) for entry in entries)
-    )
+    if not isinstance(entries, list) or not entries:
+        return False
+    return all(isinstance(entry, dict) and isinstance(entry.get(name), str) for entry in entries)
 
 
 def _level(group: Any, path: str, place: str) -> Any:
@@ -184,14 +172,11 @@ def _level(group: Any, path: str, place: str) -> Any:
 
 
 def _check_sizes(levels: list[Any]) -> None:
-    """Raise ValueError unless each array is no finer than the one before, and has few chunks."""
     for finer, level in pairwise(levels):
         count = math.prod(counts_of(level.shape, level.shards or level.chunks))
         if any(n > m for n, m in zip(level.shape, finer.shape, strict=True)):
-            raise ValueError(
-                f"says that resolutions are ever coarser, but has shapes {finer.shape} and then "
-                f"{level.shape}"
-            )
+            told = "says that resolutions are ever coarser"
+            raise ValueError(f"{told}, but has shapes {finer.shape} and then {level.shape}")
         if count > MOST_BLOCKS:
             raise ValueError(
                 f"says that an array of shape {level.shape} has {count} chunks; more than "
@@ -214,12 +199,9 @@ def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]
     """Return the attributes of a label image that will be at `target`."""
     multiscale = image.multiscale
     source = os.path.relpath(os.path.realpath(image.owner), os.path.realpath(target))
-    scale: dict[str, Any] = {
-        "name": name,
-        "axes": multiscale.axes,
-        "datasets": [{**dataset, "path": str(k)} for k, dataset in enumerate(multiscale.datasets)],
-        "type": "nearest",
-    }
+    datasets = [{**dataset, "path": str(k)} for k, dataset in enumerate(multiscale.datasets)]
+    scale: dict[str, Any] = {"name": name, "axes": multiscale.axes, "datasets": datasets}
+    scale["type"] = "nearest"
     if multiscale.transformations is not None:
         scale["coordinateTransformations"] = multiscale.transformations
     label: dict[str, Any] = {"source": {"image": f"{Path(source).as_posix()}/"}}

@@ -14,18 +14,17 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked.volumes.volume import SLAB, Place, Volume, check_part, reading
+from conncomp.chunked.volumes.volume import SLAB, Place, Shape, Volume, check_part, reading
 from conncomp.files.access import naming
 from conncomp.files.images import KINDS, read_content
 from conncomp.files.parts import check_place
 from conncomp.files.slabs import sliced
 from conncomp.files.tiff.series import Series
 
-# Pictures, and what else holds one slice.
 SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
 
 
-def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
+def slab(shape: Shape) -> Shape:
     """Return the shape of so many slices as have about `SLAB` elements."""
     most = max(1, SLAB // max(math.prod(shape[1:]), 1))
     return (*(max(1, min(length, most)) for length in shape[:1]), *shape[1:])
@@ -36,7 +35,7 @@ class Slices(Volume):
     """A volume of which some slices, along the first axis, are read at once."""
 
     path: str
-    shape: tuple[int, ...]
+    shape: Shape
     dtype: np.dtype[Any]
     slices: Callable[[int, int], NDArray[Any]]  # reads those from one to another
     axes: str = ""
@@ -62,7 +61,6 @@ class Slices(Volume):
 
 
 def _flat_file(path: str, series: Series, ahead: int) -> Slices:
-    """Return a volume whose values follow each other in a file, after some bytes ahead."""
     plane, dtype = math.prod(series.shape[1:]), series.dtype
 
     def read(begin: int, end: int) -> NDArray[Any]:
@@ -106,10 +104,8 @@ def open_folder(path: str) -> Slices:
         kinds = {name: SUFFIXES.get(os.path.splitext(name)[1].lower()) for name in names}
         images = tuple(name for name in names if kinds[name] and not name.startswith("."))
         if not images:
-            raise ValueError(
-                "is neither an array of Zarr nor a folder of slices, as it holds no images "
-                f"({', '.join(sorted(SUFFIXES))})"
-            )
+            flaw = "is neither an array of Zarr nor a folder of slices"
+            raise ValueError(f"{flaw}, as it holds no images ({', '.join(sorted(SUFFIXES))})")
         several = sorted({str(kinds[name]) for name in images})
         if len(several) > 1:
             raise ValueError(f"holds images of the kinds {', '.join(several)}; leave one kind")
@@ -123,10 +119,8 @@ def open_folder(path: str) -> Slices:
         slices = [_read_image(path, name) for name in images[begin:end]]
         for name, image in zip(images[begin:end], slices, strict=True):
             if image.shape != shape or image.dtype != dtype:
-                raise ValueError(
-                    f"{name} has shape {image.shape} and dtype {image.dtype}, but {images[0]} has "
-                    f"{shape} and {dtype}"
-                )
+                told = f"{name} has shape {image.shape} and dtype {image.dtype}"
+                raise ValueError(f"{told}, but {images[0]} has {shape} and {dtype}")
         return np.stack(slices)
 
     return Slices(path, (len(images), *shape), dtype, read)
@@ -137,9 +131,8 @@ def _read_image(folder: str, name: str) -> NDArray[Any]:
     check_place(folder, path)
     image, channels, *_ = read_content(path).without_single_channel()
     if channels is not None:
-        raise ValueError(
-            f"{name} is in colour or has several channels, of shape {image.shape}; save one alone"
-        )
+        told = f"{name} is in colour or has several channels, of shape {image.shape}"
+        raise ValueError(f"{told}; save one alone")
     return image
 
 

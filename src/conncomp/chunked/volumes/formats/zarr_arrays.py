@@ -31,11 +31,9 @@ CODECS = {
     *("endian", "fixedscaleoffset", "fletcher32", "gzip", "lz4", "lzma", "packbits", "quantize"),
     *("sharding_indexed", "shuffle", "transpose", "zlib", "zstd"),
 }
-# What xarray calls the names of dimensions, in version 2 of Zarr.
-ARRAY_DIMENSIONS = "_ARRAY_DIMENSIONS"
+ARRAY_DIMENSIONS = "_ARRAY_DIMENSIONS"  # of xarray, in version 2 of Zarr
 METADATA = ("zarr.json", ".zarray", ".zgroup")
-# Names in a group that an error lists.
-SHOWN = 8
+SHOWN = 8  # names in a group, by an error
 
 
 def is_zarr(path: str) -> bool:
@@ -125,7 +123,7 @@ def listed_names(group: Any) -> str:
 
 
 def check_array(path: str, array: Any) -> None:
-    """Raise ValueError unless an array can be read: nothing of it is unpacked by a program."""
+    """Raise ValueError unless an array can be read, and none of it is unpacked by a program."""
     metadata = array.metadata
     with naming(path):
         outer = packed_chunks.codecs_of(metadata)
@@ -147,7 +145,6 @@ def _check_codecs(codecs: list[packed_chunks.Codec]) -> None:
 
 
 def _check_shards(sharding: Any) -> None:
-    """Raise ValueError unless chunks in shards are packed in ways that are read."""
     inner, index = packed_chunks.codecs_of(sharding), packed_chunks.codecs_of(sharding.index_codecs)
     if any(codec.name == packed_chunks.SHARDS for codec in inner):
         raise ValueError("has shards in shards, which are not read; rechunk it")

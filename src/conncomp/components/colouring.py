@@ -1,7 +1,8 @@
-"""Colours for components, so that one can look at them."""
+"""Colours for components, over shades of an image, so that one can look at them."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import product
 from typing import Any, cast
@@ -9,30 +10,23 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_number, check_dimensions, shown
-from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
+from conncomp._arguments import as_bool, as_number, as_sequence, check_dimensions, shown
+from conncomp._arrays import as_numpy, check_kind, in_library, library_of, on_gpu
 from conncomp._containers import laid_beside
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, Labels, check_items
-from conncomp.components.pictures.shades import (
-    ValueRange,
-    as_shades,
-    check_image,
-    check_value_range,
-)
 
-# Components this close to each other, along every axis, get different colours.
-REACH = 2
-# An element has so many others close to it along each axis, to the power of the axes.
-MOST_AXES = 5
+REACH = 2  # components this close, along every axis, get different colours
+MOST_AXES = 5  # as an element has 5 to the power of the axes within reach
 # Colours that are handed out first; more are mixed where a component's neighbours have all.
 COMMON = 12
 # Colours are bits of a word; those beyond are chosen in further passes, up to as many as differ.
 WORD, MOST = 64, 3000
-# Elements that are looked at together, so that they stay in a cache.
-BLOCK = 1 << 14
-# Opacity is counted in parts of this, so that mixtures of bytes fit into 16 bits.
-OPAQUE = 256
+# Elements that are mixed, and made shades, at once, so that they stay in a cache.
+BLOCK, SHADES = 1 << 14, 1 << 16
+OPAQUE = 256  # parts of opacity, so that mixtures of bytes fit into 16 bits
+
+ValueRange = tuple[float, float] | None
 
 
 def colour_components(
@@ -82,8 +76,8 @@ def colour_components(
     Notes
     -----
     Takes time in proportion to the elements times those at most 2 apart: 24 in two dimensions, 124
-    in three. Of components that prefer the same colour, the one with more elements close to others
-    has it, and those after it take another one that none of their neighbours has.
+    in three. Of components that prefer a colour, the one with more elements close to others has it,
+    and those after it take another one that none of their neighbours has.
 
     Examples
     --------
@@ -110,10 +104,8 @@ def colour_components(
     check_dimensions(len(items.shape))
     lengths = [length for length in items.shape if length != 1] or [1]
     if len(lengths) > MOST_AXES:
-        raise ValueError(
-            f"labels has {len(lengths)} axes that are longer than 1; colours are for up to "
-            f"{MOST_AXES}, for example a slice of it"
-        )
+        told = f"labels has {len(lengths)} axes that are longer than 1"
+        raise ValueError(f"{told}; colours are for up to {MOST_AXES}, for example a slice of it")
     base = None if image is None else check_image(image, items.batch + items.shape)
     components, table = _colours(items, lengths)
     picture = np.take(table, components.reshape(-1), axis=0)
@@ -144,7 +136,7 @@ def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8
 
 
 def _boundaries(components: Labels) -> NDArray[np.bool_]:
-    """Return which elements have a neighbour of another component in their item, along an axis."""
+    """Return which elements have a neighbour of another component, along an axis, in the item."""
     differ = np.zeros(components.shape, bool)
     for axis in range(1, components.ndim):
         ahead = (slice(None),) * axis
@@ -177,7 +169,7 @@ def _mix(picture: NDArray[np.uint8], shades: NDArray[np.uint8], shares: NDArray[
 
 
 def _draw(labels: Labels) -> NDArray[np.int64]:
-    """Return a number of 32 bits for each label below 2**32, and the background: always the same.
+    """Return a number of 32 bits for each label below 2**32, and the background.
 
     Different labels have different ones: each step, the last of MurmurHash3, can be undone.
     """
@@ -191,7 +183,7 @@ def _draw(labels: Labels) -> NDArray[np.int64]:
 def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of a colour for each component, so that neighbours within an item differ.
 
-    The background is the component of the last row of `drawn`, and has no neighbours.
+    The background, of the last row of `drawn`, has no neighbours.
     """
     rows = len(drawn) - 1
     widths = [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)]
@@ -220,7 +212,7 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 def _is_close(components: Labels, strides: list[int], rows: int) -> Any:
     """Return which elements of the foreground have one of another component close to them.
 
-    There the smallest or the largest component that is close, found axis by axis, is another one.
+    There the smallest or the largest component that is close is another one.
     """
     foreground = components != rows
     smallest, largest = components, np.where(foreground, components, components.dtype.type(-1))
@@ -231,7 +223,6 @@ def _is_close(components: Labels, strides: list[int], rows: int) -> Any:
 
 
 def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
-    """Return the minimum or maximum of values up to `REACH` strides before and after each."""
     for _ in range(REACH):
         wider = values.copy()
         function(wider[stride:], values[:-stride], out=wider[stride:])
@@ -269,7 +260,6 @@ def palette(count: int) -> Any:
 
 @cache
 def _mild_colours() -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Return colours to choose from, and what they are in Oklab."""
     steps = np.linspace(0, 255, 18).astype(np.uint8)
     candidates = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     perceived = _oklab(candidates)
@@ -297,3 +287,71 @@ def _oklab(colours: NDArray[np.uint8]) -> Any:
             [-0.0040720468, 0.4505937099, -0.8086757660],
         ]
     )
+
+
+def check_image(image: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an image that goes with labels of `shape`, in grey or with three colours last."""
+    array = as_numpy(image, "image")
+    check_kind(array, "biuf", image, "image", "of real numbers")
+    if array.shape in (shape, (*shape, 3)):
+        return array
+    remedy = "; leave out the opacity, as image[..., :3]" if array.shape == (*shape, 4) else ""
+    told = f"image has shape {array.shape}; with labels of shape {shape} it must be of {shape}"
+    raise ValueError(f"{told}, in grey, or {(*shape, 3)}, in colour{remedy}")
+
+
+def check_value_range(value_range: Any, image: Any) -> ValueRange:
+    """Return the values that are black and white of an image; errors name the argument."""
+    if value_range is None:
+        return None
+    told = f"value_range={shown(value_range)} must be two"
+    try:
+        low, high = as_sequence("value_range", value_range)
+    except (TypeError, ValueError):
+        raise TypeError(f"{told} numbers: of black and of white") from None
+    low, high = as_number("value_range", low), as_number("value_range", high)
+    if not -math.inf < low < high < math.inf:
+        raise ValueError(f"{told} finite numbers, the smaller one first")
+    if image is None:
+        raise ValueError(f"value_range={low, high} is of an image, and there is none; give image=")
+    return low, high
+
+
+def as_shades(image: NDArray[Any], value_range: ValueRange) -> NDArray[np.uint8]:
+    """Return an image as bytes, from black, or NaN, to white; by default by its finite range."""
+    if image.dtype == np.bool_:
+        image = image.view(np.uint8)
+    if value_range is None:
+        value_range = _extremes(image)
+    if image.dtype == np.uint8 and value_range == (0, 255):
+        return image
+    # Halves, whose difference is finite.
+    low, high = value_range[0] / 2, value_range[1] / 2
+    span = high - low or math.inf
+    flat = image.reshape(-1)
+    shades = np.empty(flat.shape, np.uint8)
+    for start in range(0, len(flat), SHADES):
+        part = slice(start, start + SHADES)
+        values = _as_floats(flat[part]) / 2
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinities, and of vast values
+            values -= low
+            values /= span
+            values *= 255
+        shades[part] = np.nan_to_num(np.rint(values, out=values), copy=False).clip(0, 255)
+    return shades.reshape(image.shape)
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):  # long doubles beyond the range are infinite
+        return values.astype(np.float64)
+
+
+def _extremes(image: NDArray[Any]) -> tuple[float, float]:
+    """Return the smallest and the largest finite value, or 0 and 0 if there is none."""
+    if image.dtype.kind == "f":
+        image = _as_floats(image)
+        finite = np.isfinite(image)
+        if not finite.any():
+            return 0.0, 0.0
+        image = image if finite.all() else image[finite]
+    return (float(image.min()), float(image.max())) if image.size else (0.0, 0.0)

@@ -1,1 +1,0 @@
-"""Pictures of components: colours over shades of an image."""
