@@ -604,7 +604,8 @@ def update_all(cupy, kinds):
     """Update spins of some kinds; vectors in launches of several updates, and of one."""
     chunks = (vector_spins.MOST_CHUNK, 0)[: 2 if XY in kinds else 1]
     cases = [case for case in SPINS if case[0] in kinds]
-    for chunk, (kind, shape, arguments) in some(product(chunks, cases), 2):
+    share = 1 if XY in kinds else 2  # as few lattices of vectors are swept in one launch
+    for chunk, (kind, shape, arguments) in some(product(chunks, cases), share):
         vector_spins.MOST_CHUNK = chunk  # of 0 sites, which none of the lattices is so small as
         models = pairs_of(kind, shape=shape, **arguments)
         sizes = {} if {"coupling", "field"} & set(arguments) else {"clusters": True}
