@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from conncomp._algorithms import Algorithm, Task, by_roots, paper_on_gpu, table_of
+from conncomp.graph import on_cpu
 from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cpu.graph import drivers
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
@@ -38,11 +38,11 @@ _paper = partial(paper_on_gpu, first=0)
 
 # A problem is the `Parts` of a graph, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
-    _on_cpu("auto", drivers.fill_by_afforest, AFFOREST),
-    _on_cpu("afforest", drivers.fill_by_afforest, AFFOREST),
-    _on_cpu("ecl", drivers.fill_by_ecl, JAIGANESH, **ecl.OPTIONS),
-    _on_cpu("bfs", drivers.fill_by_bfs, HAWICK),
-    _on_cpu("recolouring", drivers.fill_by_recolouring, HAWICK),
+    _on_cpu("auto", on_cpu.fill_by_afforest, AFFOREST),
+    _on_cpu("afforest", on_cpu.fill_by_afforest, AFFOREST),
+    _on_cpu("ecl", on_cpu.fill_by_ecl, JAIGANESH, **ecl.OPTIONS),
+    _on_cpu("bfs", on_cpu.fill_by_bfs, HAWICK),
+    _on_cpu("recolouring", on_cpu.fill_by_recolouring, HAWICK),
     Algorithm("auto", "cuda", _by_roots(blocked_afforest.fill_roots), f"{AFFOREST}; {JAIGANESH}"),
     Algorithm("ecl", "cuda", _by_roots(ecl.fill_roots), JAIGANESH, ecl.OPTIONS),
     _paper("soman", soman.fill_roots, SOMAN, options=soman.OPTIONS),
@@ -51,10 +51,10 @@ ALGORITHMS = table_of(
     _paper("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
-# The algorithms for strong drivers.
+# The algorithms for strong components.
 STRONG_ALGORITHMS = table_of(
-    _on_cpu("auto", drivers.fill_strong, f"{SLOTA}; {TARJAN}"),
-    _on_cpu("tarjan", drivers.fill_by_tarjan, TARJAN),
+    _on_cpu("auto", on_cpu.fill_strong, f"{SLOTA}; {TARJAN}"),
+    _on_cpu("tarjan", on_cpu.fill_by_tarjan, TARJAN),
     Algorithm("auto", "cuda", _by_roots(strong_components.fill_roots), f"{FLEISCHER}; {ALABANDI}"),
     _paper("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
     _paper("forward-backward", strong.fill_by_division, BARNAT),

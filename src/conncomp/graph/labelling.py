@@ -12,11 +12,11 @@ from conncomp import _array_storage, _arrays, _label_output
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._cuda_arrays import Kind
+from conncomp.graph import on_cpu
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph, arrays_of, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs.parts import Parts
 from conncomp.graph.repeated import call_again, fill_and_record
-from conncomp.kernels.cpu.graph import drivers
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
@@ -200,7 +200,7 @@ def connected_components(
         _array_storage.move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
-        count = drivers.fill_topologically(graph, output.labels)
+        count = on_cpu.fill_topologically(graph, output.labels)
     else:
         task = Task(None, output.labels, None, numbering == "consecutive")
         (count,) = chosen.fill(graph, task, **choices)
@@ -266,7 +266,7 @@ def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> Non
     numbers = np.empty(count, labels.dtype)
     rows = strong_components.condense(xp, graph, labels, count)
     indptr, indices = map(_array_storage.move_from_gpu, rows)
-    drivers.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
+    on_cpu.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
     labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 
@@ -280,7 +280,7 @@ class Condensation(NamedTuple):
     labels : ndarray of int32 or int64, shape (num_vertices,)
         The vertex of `graph` that each vertex belongs to.
     num_components : int
-        The number of drivers.
+        The number of components.
     """
 
     graph: Graph
@@ -326,7 +326,7 @@ def condensation(
         Graph._of_parts(graph), connection="strong", numbering=numbering, algorithm=algorithm
     )
     if graph.device == "cpu":
-        rows = drivers.condense(graph, _arrays.as_numpy(labels, "labels"), count)
+        rows = on_cpu.condense(graph, _arrays.as_numpy(labels, "labels"), count)
     else:
         with graph.stream():
             xp, placed = current_gpu().xp, _arrays.as_cupy(labels)

@@ -1,4 +1,4 @@
-"""Components and spanning forests of graphs on the CPU: drives the headers of this folder.
+"""Components and spanning forests of graphs on the CPU: drives ``kernels/cpu/graph``.
 
 ``fill_...(graph, labels, consecutive, **options)`` writes the label of every vertex, with no other
 writer, and returns the number of components.
