@@ -1,8 +1,13 @@
-"""`connected_components` and `condensation`."""
+"""`connected_components` and `condensation`.
+
+csgraph  ->  Parts  ->  an Algorithm of `algorithms.py`, by kind, device and name
+Output   ->  its `fill` writes labels: roots, or numbers if consecutive  ->  `finish`
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -23,6 +28,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 Numbering = Literal["consecutive", "roots", "topological"]
 Labels = NDArray[Any]
+_IN_MEMORY = nullcontext()  # the place of a `with` for GPUs
 
 
 class GraphChoices(Choices, total=False):
@@ -183,29 +189,27 @@ def connected_components(
     choices = chosen.check_options(options)
     graph = as_parts(csgraph)
     return_labels = as_bool("return_labels", return_labels)
-    if on_gpu:
-        count, labels = _label_on_gpu(
-            graph, chosen, choices, numbering, workspace, dtype=dtype, out=out, kind=kind
+    with graph.stream() if on_gpu else _IN_MEMORY:
+        output = _label_output.Output(
+            (graph.num_vertices,),
+            # In between, labels of strong components are ranks, up to the number of vertices.
+            graph.num_vertices if strong and not on_gpu else max(graph.num_vertices - 1, 0),
+            dtype,
+            out,
+            graph.arrays if on_gpu else (*graph.arrays, *arrays_of(csgraph)),
+            # CPU kernels follow what they have written there, unchecked. An algorithm that runs
+            # until nothing changes might never end while the caller changes `out`.
+            private=not on_gpu or numbering == "topological" or chosen.waits(choices),
+            xp=current_gpu().xp if on_gpu else np,
         )
-        return (count, labels) if return_labels else int(count)
-    # In between, labels of strong components are ranks, up to the number of vertices.
-    largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
-    # CPU kernels follow what they have written there, unchecked.
-    inputs = (*graph.arrays, *arrays_of(csgraph))
-    output = _label_output.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
-    if where == "cuda":
-        count, placed = _label_on_gpu(
-            graph.to("cuda"), chosen, choices, numbering, workspace, dtype=output.labels.dtype
-        )
-        _array_storage.move_from_gpu(placed, output.labels)
-        count = int(count)
-    elif numbering == "topological":
-        count = on_cpu.fill_topologically(graph, output.labels)
-    else:
-        task = Task(None, output.labels, None, numbering == "consecutive")
-        (count,) = chosen.fill(graph, task, **choices)
-    labels = output.finish(graph.library)
-    return (count, labels) if return_labels else count
+        task = Task(None, output.labels, workspace, consecutive=numbering != "roots")
+        if where == "cuda":
+            count = _fill_on_gpu(graph, chosen, choices, task, numbering, kind)
+        else:
+            fill = on_cpu.fill_topologically if numbering == "topological" else chosen.fill
+            (count,) = fill(graph, task, **choices)
+        labels = output.finish(graph.library)
+    return (count, labels) if return_labels else int(count)
 
 
 def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
@@ -225,40 +229,37 @@ def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
     return strong
 
 
-def _label_on_gpu(
+def _fill_on_gpu(
     graph: Parts,
     algorithm: Algorithm,
     options: Mapping[str, Any],
+    task: Task,
     numbering: str,
-    workspace: Workspace | None,
-    *,
-    dtype: DTypeLike | None = None,
-    out: Any = None,
-    kind: Kind = None,
-) -> tuple[Any, Any]:
-    """Return the number and the labels; record the launches unless `kind` is None."""
-    with graph.stream():
-        gpu, consecutive = current_gpu(), numbering != "roots"
-        # An algorithm that runs until nothing changes might never end while the caller changes
-        # `out`; others check what they read back from it.
-        private = algorithm.waits(options) or numbering == "topological"
-        largest = max(graph.num_vertices - 1, 0)
-        output = _label_output.Output(
-            (graph.num_vertices,), largest, dtype, out, graph.arrays, private=private, xp=gpu.xp
-        )
-        task = Task(gpu, output.labels, workspace, consecutive)
-        if kind is not None:
-            count = fill_and_record(kind, graph, algorithm, task)
-        else:
-            with Workspace() if workspace is None else workspace as memory:
-                counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
-                if not consecutive:
-                    count = _arrays.in_library(counts.reshape(()), graph.library)
-                else:
-                    count = first_entry(counts) if private else int(counts[0])
-        if numbering == "topological":
-            _number_topologically(gpu.xp, graph, output.labels, count)
-        return count, output.finish(graph.library)
+    kind: Kind,
+) -> Any:
+    """Fill labels; return the number of components. Record the launches unless `kind` is None.
+
+    A graph in main memory moves to the current GPU, and its labels back.
+    """
+    gpu = current_gpu()
+    if graph.device == "cpu":
+        placed = graph.to("cuda")
+        with placed.stream():
+            there = task._replace(labels=gpu.xp.empty(task.labels.shape, task.labels.dtype))
+            count = int(_fill_on_gpu(placed, algorithm, options, there, numbering, kind))
+            _array_storage.move_from_gpu(there.labels, task.labels)
+        return count
+    if kind is not None:
+        return fill_and_record(kind, graph, algorithm, task._replace(gpu=gpu))
+    with Workspace() if task.workspace is None else task.workspace as memory:
+        counts = algorithm.fill(graph, task._replace(gpu=gpu, workspace=memory), **options)
+        if not task.consecutive:
+            return _arrays.in_library(counts.reshape(()), graph.library)
+        waits = numbering == "topological" or algorithm.waits(options)
+        count = first_entry(counts) if waits else int(counts[0])
+    if numbering == "topological":
+        _number_topologically(gpu.xp, graph, task.labels, count)
+    return count
 
 
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
@@ -266,7 +267,8 @@ def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> Non
     numbers = np.empty(count, labels.dtype)
     rows = strong_components.condense(xp, graph, labels, count)
     indptr, indices = map(_array_storage.move_from_gpu, rows)
-    on_cpu.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
+    task = Task(None, numbers, None, True)
+    on_cpu.fill_topologically(Parts(count, csr=(indptr, indices)), task)
     labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 

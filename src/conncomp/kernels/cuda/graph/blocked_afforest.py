@@ -1,4 +1,4 @@
-"""The default for graphs on the GPU: drives ``blocked_afforest.cuh``."""
+"""The default for graphs on the GPU: rows by ``blocked_afforest.cuh``, lists of arcs by ecl.py."""
 
 from __future__ import annotations
 
