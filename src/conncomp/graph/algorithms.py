@@ -1,8 +1,8 @@
 """The algorithms for graphs.
 
-The defaults label rows by afforest. They label a list of edges by union-find over its arcs:
-``arcs.h`` on the CPU, ``ecl.cuh`` on a GPU. From the 2nd or 16th call for a list on, the CPU may
-make rows, which stay in the caller's `Graph` (`on_cpu.fill_by_afforest`).
+Defaults for weak components: rows by afforest; lists of edges by ``arcs.h``, on a GPU ``ecl.cuh``.
+From the 2nd or 16th call for a list on, the CPU may make rows, and keep them in the caller's
+`Graph` (`on_cpu.fill_by_afforest`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ ALGORITHMS = table_of(
     _paper("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
-# The algorithms for strong components.
 STRONG_ALGORITHMS = table_of(
     Algorithm("auto", "cpu", on_cpu.fill_strong, f"{SLOTA}; {TARJAN}"),
     Algorithm("tarjan", "cpu", on_cpu.fill_by_tarjan, TARJAN),

@@ -1,4 +1,4 @@
-"""What `IncrementalComponents` keeps on a device."""
+"""The forest that `IncrementalComponents` keeps on a device."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class GraphChoices(Choices, total=False):
     """Arguments on which the type of the result does not depend."""
 
     numbering: Numbering
-    # Of algorithms.
+    # Options of algorithms.
     init: int
     jump: int | str
     finish: int
@@ -190,6 +190,7 @@ def connected_components(
     graph = as_parts(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     with graph.stream() if on_gpu else _IN_MEMORY:
+        gpu: Any = current_gpu() if on_gpu else None
         output = _label_output.Output(
             (graph.num_vertices,),
             # In between, labels of strong components are ranks, up to the number of vertices.
@@ -198,11 +199,11 @@ def connected_components(
             out,
             graph.arrays if on_gpu else (*graph.arrays, *arrays_of(csgraph)),
             # CPU kernels follow what they have written there, unchecked. An algorithm that runs
-            # until nothing changes might never end while the caller changes `out`.
+            # until nothing changes might not end while the caller changes `out`.
             private=not on_gpu or numbering == "topological" or chosen.waits(choices),
-            xp=current_gpu().xp if on_gpu else np,
+            xp=gpu.xp if on_gpu else np,
         )
-        task = Task(None, output.labels, workspace, consecutive=numbering != "roots")
+        task = Task(gpu, output.labels, workspace, consecutive=numbering != "roots")
         if where == "cuda":
             count = _fill_on_gpu(graph, chosen, choices, task, numbering, kind)
         else:
@@ -237,28 +238,28 @@ def _fill_on_gpu(
     numbering: str,
     kind: Kind,
 ) -> Any:
-    """Fill labels; return the number of components. Record the launches unless `kind` is None.
+    """Fill labels; return the number of components; record the launches if there is a `kind`.
 
-    A graph in main memory moves to the current GPU, and its labels back.
+    Without ``task.gpu``, move a graph in main memory to the current GPU, and the labels back.
     """
-    gpu = current_gpu()
-    if graph.device == "cpu":
-        placed = graph.to("cuda")
+    if task.gpu is None:
+        gpu, placed = current_gpu(), graph.to("cuda")
         with placed.stream():
-            there = task._replace(labels=gpu.xp.empty(task.labels.shape, task.labels.dtype))
+            labels = gpu.xp.empty(task.labels.shape, task.labels.dtype)
+            there = task._replace(gpu=gpu, labels=labels)
             count = int(_fill_on_gpu(placed, algorithm, options, there, numbering, kind))
-            _array_storage.move_from_gpu(there.labels, task.labels)
+            _array_storage.move_from_gpu(labels, task.labels)
         return count
     if kind is not None:
-        return fill_and_record(kind, graph, algorithm, task._replace(gpu=gpu))
+        return fill_and_record(kind, graph, algorithm, task)
     with Workspace() if task.workspace is None else task.workspace as memory:
-        counts = algorithm.fill(graph, task._replace(gpu=gpu, workspace=memory), **options)
+        counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
         if not task.consecutive:
             return _arrays.in_library(counts.reshape(()), graph.library)
         waits = numbering == "topological" or algorithm.waits(options)
         count = first_entry(counts) if waits else int(counts[0])
     if numbering == "topological":
-        _number_topologically(gpu.xp, graph, task.labels, count)
+        _number_topologically(task.gpu.xp, graph, task.labels, count)
     return count
 
 

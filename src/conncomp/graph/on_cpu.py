@@ -1,7 +1,7 @@
 """Components and spanning forests of graphs on the CPU: drives ``kernels/cpu/graph``.
 
-``fill_...(graph, task, **options)`` is the `fill` of an `Algorithm`. It writes the label of every
-vertex, with no other writer, and returns the number of components, of the only item.
+``fill_...(graph, task, **options)`` is the `fill` of an `Algorithm`: it writes the label of every
+vertex, with no other writer, and returns the number of components.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conncomp.kernels.graph import Ends, GraphArrays, Indices, WeightBits
 ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
 
-_calls: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()  # that labelled a long list
+_calls: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()  # calls that labelled a long list
 
 
 def fill_by_afforest(graph: GraphArrays, task: Task) -> tuple[int]:

@@ -51,7 +51,7 @@ class Clustering:
         check_choice("nulls", nulls, ("raise", "drop"))
         check_choice("device", device, (None, "cpu", "cuda"))
         self._device = device
-        self._stays_on_gpu = False  # what is returned
+        self._stays_on_gpu = False  # whether results do
         self._gpu_number = 0
         self._nulls = nulls
         self._thresholds = as_thresholds(threshold)

@@ -62,7 +62,7 @@ template <class Pointer, class Vertex> class Search {
   int64_t next_ = 0, height_ = 1;  // of the queue
 };
 
-// Of vertices that are asked: how many, how many are marked then, and the arcs of the others.
+// Counts the vertices asked, those marked then, and the arcs of the others.
 struct Tally {
   int64_t asked = 0, marked = 0, left = 0;
 };

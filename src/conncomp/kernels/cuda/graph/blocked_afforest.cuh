@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
     }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
-      // Of trees that blocks have made few words are enough.
+      // Few words suffice for trees that blocks have made.
       const Index start_of_first = __shfl_sync(kAllLanes, start, __ffs(int(bits)) - 1);
       if (stage == kHalfOfScattered && !is_one_of<8>(word) &&
           __all_sync(kAllLanes, !is_open || start == start_of_first))

@@ -68,7 +68,7 @@ template <class Vertex> class Chains {
         });
     label(barrier);
   }
-  // Of every vertex its set, or kTold if its component is.
+  // The set of every vertex, or kTold if its component is.
   const Vertex* labels() const { return jumps_[turn_]; }
 
   static constexpr Vertex kTold = -1;

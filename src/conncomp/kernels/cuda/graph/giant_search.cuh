@@ -60,7 +60,7 @@ CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searche
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
     const int64_t sum = sum_of_block(reaches);
-    // Of two sums in turns, nobody adds to the one that is read, so that all blocks decide alike.
+    // Two sums take turns: nobody adds to the one that is read, so all blocks decide alike.
     if (threadIdx.x == 0 && sum > 0) Current::fetch_add(state->reaches + sweep % 2, sum);
     if (!barrier.any(reaches > 0)) return true;
     const int64_t reached = Current::load(state->reaches + sweep % 2) + 1;
