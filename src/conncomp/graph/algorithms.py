@@ -25,7 +25,6 @@ FLEISCHER = "Fleischer, Hendrickson, Pinar 2000"
 SOMAN = "Soman, Kothapalli, Narayanan 2010; Wang 2013"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
-
 _by_roots = partial(by_roots, first=0)
 _paper = partial(paper_on_gpu, first=0)
 

@@ -28,7 +28,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 Numbering = Literal["consecutive", "roots", "topological"]
 Labels = NDArray[Any]
-_IN_MEMORY = nullcontext()  # the place of a `with` for GPUs
+_IN_MEMORY = nullcontext()  # instead of a stream
 
 
 class GraphChoices(Choices, total=False):
@@ -193,13 +193,13 @@ def connected_components(
         gpu: Any = current_gpu() if on_gpu else None
         output = _label_output.Output(
             (graph.num_vertices,),
-            # In between, labels of strong components are ranks, up to the number of vertices.
+            # Labels of strong components are ranks in between, up to the number of vertices.
             graph.num_vertices if strong and not on_gpu else max(graph.num_vertices - 1, 0),
             dtype,
             out,
             graph.arrays if on_gpu else (*graph.arrays, *arrays_of(csgraph)),
-            # CPU kernels follow what they have written there, unchecked. An algorithm that runs
-            # until nothing changes might not end while the caller changes `out`.
+            # CPU kernels trust what they have written there. An algorithm that runs until nothing
+            # changes might not end while the caller changes `out`.
             private=not on_gpu or numbering == "topological" or chosen.waits(choices),
             xp=gpu.xp if on_gpu else np,
         )

@@ -16,8 +16,8 @@ from conncomp.files.access import Source
 UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
 UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 
-# With each block the parser reads an open piece, such as a comment, from its beginning: without a
-# limit, time would grow with the square of its length.
+# Each block lets the parser read an open piece, such as a comment, again: without a limit, time
+# would grow with the square of its length.
 LONGEST_PIECE = 1 << 20
 # The parser sees this instead of plain elements.
 PLAIN_ELEMENT = b"<a/>"

@@ -8,8 +8,8 @@
 // 3. unite_remainder, and unite_long for listed rows, go through the arcs left of open vertices; or of those
 //    outside the giant up to the first that leads there, if that is less and arcs are listed from both ends
 // Cost: one read of indptr and the first arcs of rows, two of parents; more without local order or giant.
-// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton et al. 2018 (Afforest) for sampling,
-// Jaiganesh and Burtscher 2018 (ECL-CC) for starts; the blocks are ours.
+// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton, Ben-Nun, Barak 2018 (Afforest) for
+// sampling, Jaiganesh and Burtscher 2018 (ECL-CC) for starts; the blocks are ours.
 #pragma once
 
 #include "cuda/graph/ecl.cuh"
