@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LICENCES = {"LICENSE", "licenses/README.txt", "licenses/nanobind.txt", "licenses/robin-map.txt"}
 MOST_BYTES = 8 << 20
 NOT_IN_SDIST = (".ci/", ".github/", "benchmarks/", "recipe/", "reproductions/")
-COMPILED_FOLDERS = ("src/conncomp/bindings/", "src/conncomp/kernels/cpu/")
+NOT_IN_WHEEL = ("src/conncomp/bindings/", "src/conncomp/kernels/cpu/")
 COMPILED = ("conncomp/_native.", "conncomp/_registers_")
 NEEDED = ("conncomp/_native", "conncomp/_registers_generic")
 
@@ -53,9 +53,7 @@ def check_wheel(path):
         text = archive.read(metadata).decode()
     info = metadata.rpartition("/")[0]
     wanted = {
-        name.removeprefix("src/")
-        for name in tracked("src")
-        if name.endswith(".py") or not name.startswith(COMPILED_FOLDERS)
+        name.removeprefix("src/") for name in tracked("src") if not name.startswith(NOT_IN_WHEEL)
     }
     wanted |= {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     wanted |= {f"{info}/licenses/{name}" for name in LICENCES}

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 import conncomp
 from conncomp import Graph, connected_components
 from conncomp.graph.algorithms import ALGORITHMS
-from conncomp.kernels.cpu.graph.drivers import CALLS_FOR_ROWS
+from conncomp.graph.on_cpu import CALLS_FOR_ROWS
 from hard_graphs import FORMS, HARD_GRAPHS, line, make, random, roots_of, star
 from reference import consecutive
 

@@ -62,7 +62,7 @@ def check(on_gpu, graph, **options):
 
 def forbid_decisions(monkeypatch):
     monkeypatch.setattr(repeated, "fill_and_record", None)
-    monkeypatch.setattr(labelling, "_label_on_gpu", None)
+    monkeypatch.setattr(labelling, "_fill_on_gpu", None)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@
     Parts, which a Graph shows                      ->  labels   labelling.py, by algorithms.py
                                                     ->  arcs     forests.py
 
-Drivers of kernels are in `kernels/cpu/graph` and `kernels/cuda/graph`. `repeated.py` replays on a
-GPU what an earlier call launched for the same Parts.
+`on_cpu.py` drives the kernels of ``kernels/cpu/graph``; those for a GPU have their drivers beside
+them. `repeated.py` replays on a GPU what an earlier call launched for the same Parts.
 """
 
 from conncomp.graph.forests import minimum_spanning_forest, spanning_forest

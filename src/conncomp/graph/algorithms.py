@@ -1,14 +1,16 @@
-"""The algorithms for graphs."""
+"""The algorithms for graphs.
+
+Defaults for weak components: rows by afforest; lists of edges by ``arcs.h``, on a GPU ``ecl.cuh``.
+From the 2nd or 16th call for a list on, the CPU may make rows, and keep them in the caller's
+`Graph` (`on_cpu.fill_by_afforest`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from conncomp._algorithms import Algorithm, Task, by_roots, paper_on_gpu, table_of
-from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cpu.graph import drivers
+from conncomp._algorithms import Algorithm, by_roots, paper_on_gpu, table_of
+from conncomp.graph import on_cpu
 from conncomp.kernels.cuda.graph import blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.papers import hawick_graphs as hawick
 from conncomp.kernels.cuda.papers import soman, strong
@@ -23,26 +25,16 @@ FLEISCHER = "Fleischer, Hendrickson, Pinar 2000"
 SOMAN = "Soman, Kothapalli, Narayanan 2010; Wang 2013"
 BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
-
-def _on_cpu(
-    name: str, fill_labels: Callable[..., int], source: str, **options: tuple[Any, ...]
-) -> Algorithm:
-    def fill(graph: Parts, task: Task, **choices: Any) -> tuple[int]:
-        return (fill_labels(graph, task.labels, task.consecutive, **choices),)
-
-    return Algorithm(name, "cpu", fill, source, options)
-
-
 _by_roots = partial(by_roots, first=0)
 _paper = partial(paper_on_gpu, first=0)
 
 # A problem is the `Parts` of a graph, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
-    _on_cpu("auto", drivers.fill_by_afforest, AFFOREST),
-    _on_cpu("afforest", drivers.fill_by_afforest, AFFOREST),
-    _on_cpu("ecl", drivers.fill_by_ecl, JAIGANESH, **ecl.OPTIONS),
-    _on_cpu("bfs", drivers.fill_by_bfs, HAWICK),
-    _on_cpu("recolouring", drivers.fill_by_recolouring, HAWICK),
+    Algorithm("auto", "cpu", on_cpu.fill_by_afforest, AFFOREST),
+    Algorithm("afforest", "cpu", on_cpu.fill_by_afforest, AFFOREST),
+    Algorithm("ecl", "cpu", on_cpu.fill_by_ecl, JAIGANESH, ecl.OPTIONS),
+    Algorithm("bfs", "cpu", on_cpu.fill_by_bfs, HAWICK),
+    Algorithm("recolouring", "cpu", on_cpu.fill_by_recolouring, HAWICK),
     Algorithm("auto", "cuda", _by_roots(blocked_afforest.fill_roots), f"{AFFOREST}; {JAIGANESH}"),
     Algorithm("ecl", "cuda", _by_roots(ecl.fill_roots), JAIGANESH, ecl.OPTIONS),
     _paper("soman", soman.fill_roots, SOMAN, options=soman.OPTIONS),
@@ -51,10 +43,9 @@ ALGORITHMS = table_of(
     _paper("bfs", hawick.fill_by_bfs, HAWICK, options=hawick.OPTIONS),
 )
 
-# The algorithms for strong drivers.
 STRONG_ALGORITHMS = table_of(
-    _on_cpu("auto", drivers.fill_strong, f"{SLOTA}; {TARJAN}"),
-    _on_cpu("tarjan", drivers.fill_by_tarjan, TARJAN),
+    Algorithm("auto", "cpu", on_cpu.fill_strong, f"{SLOTA}; {TARJAN}"),
+    Algorithm("tarjan", "cpu", on_cpu.fill_by_tarjan, TARJAN),
     Algorithm("auto", "cuda", _by_roots(strong_components.fill_roots), f"{FLEISCHER}; {ALABANDI}"),
     _paper("ecl-scc", strong.fill_by_ecl_scc, ALABANDI),
     _paper("forward-backward", strong.fill_by_division, BARNAT),

@@ -12,8 +12,8 @@ from conncomp import _array_storage, _arrays
 from conncomp.graph.graph import Graph, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs import conversions
 from conncomp.graph.inputs.parts import Parts, as_array, check_one_each, check_square
+from conncomp.graph.on_cpu import forest_arcs
 from conncomp.graph.repeated import recorded_forest
-from conncomp.kernels.cpu.graph.drivers import forest_arcs
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.graph import WeightBits, WeightOrder

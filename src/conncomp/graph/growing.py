@@ -1,4 +1,4 @@
-"""What `IncrementalComponents` keeps on a device."""
+"""The forest that `IncrementalComponents` keeps on a device."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
-from conncomp import _array_storage, _arrays, _label_output
+from conncomp import _array_storage, _arrays
 from conncomp._arguments import INDEX_TYPES, as_integer, shown
 from conncomp._core import native
+from conncomp._label_output import Output
 from conncomp.graph.inputs import parts
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import ARGUMENTS, REFUSAL, GrowingForest
@@ -66,11 +67,9 @@ class GrowingComponents:
         """Return the label of every vertex."""
         with self.stream(self.library if out is None else _arrays.library_of(out)) as xp:
             largest = max(len(self.parent) - 1, 0)
-            # The CPU kernel follows what it has written there, unchecked.
+            # The CPU kernel trusts what it has written there.
             private = self.device == "cpu"
-            output = _label_output.Output(
-                self.parent.shape, largest, dtype, out, (), private=private, xp=xp
-            )
+            output = Output(self.parent.shape, largest, dtype, out, (), private=private, xp=xp)
             self.write(output.labels, consecutive)
             self.raise_refusal(consecutive)
             return output.finish(self.library)

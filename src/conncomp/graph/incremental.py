@@ -113,7 +113,7 @@ class IncrementalComponents:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the vertices that are kept."""
+        """The dtype of the vertices that are kept."""
         return cast("np.dtype[Any]", self._kept.parent.dtype)
 
     @property
@@ -254,7 +254,7 @@ def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
         return INDEX_TYPES[vertices - 1 > INT32_MAX]
     try:
         index = np.dtype(dtype)
-    except Exception:  # of many types
+    except Exception:  # NumPy raises many types
         index = None
     if index not in INDEX_TYPES:
         raise TypeError(f"dtype={shown(dtype)} must be int32 or int64")

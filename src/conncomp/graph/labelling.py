@@ -1,8 +1,13 @@
-"""`connected_components` and `condensation`."""
+"""`connected_components` and `condensation`.
+
+csgraph  ->  Parts  ->  an Algorithm of `algorithms.py`, by kind, device and name
+Output   ->  its `fill` writes labels: roots, or numbers if consecutive  ->  `finish`
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -12,24 +17,25 @@ from conncomp import _array_storage, _arrays, _label_output
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._cuda_arrays import Kind
+from conncomp.graph import on_cpu
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph, arrays_of, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs.parts import Parts
 from conncomp.graph.repeated import call_again, fill_and_record
-from conncomp.kernels.cpu.graph import drivers
 from conncomp.kernels.cuda.graph import strong_components
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 from conncomp.kernels.cuda.workspace import Workspace
 
 Numbering = Literal["consecutive", "roots", "topological"]
 Labels = NDArray[Any]
+_IN_MEMORY = nullcontext()  # instead of a stream
 
 
 class GraphChoices(Choices, total=False):
     """Arguments on which the type of the result does not depend."""
 
     numbering: Numbering
-    # Of algorithms.
+    # Options of algorithms.
     init: int
     jump: int | str
     finish: int
@@ -183,29 +189,28 @@ def connected_components(
     choices = chosen.check_options(options)
     graph = as_parts(csgraph)
     return_labels = as_bool("return_labels", return_labels)
-    if on_gpu:
-        count, labels = _label_on_gpu(
-            graph, chosen, choices, numbering, workspace, dtype=dtype, out=out, kind=kind
+    with graph.stream() if on_gpu else _IN_MEMORY:
+        gpu: Any = current_gpu() if on_gpu else None
+        output = _label_output.Output(
+            (graph.num_vertices,),
+            # Labels of strong components are ranks in between, up to the number of vertices.
+            graph.num_vertices if strong and not on_gpu else max(graph.num_vertices - 1, 0),
+            dtype,
+            out,
+            graph.arrays if on_gpu else (*graph.arrays, *arrays_of(csgraph)),
+            # CPU kernels trust what they have written there. An algorithm that runs until nothing
+            # changes might not end while the caller changes `out`.
+            private=not on_gpu or numbering == "topological" or chosen.waits(choices),
+            xp=gpu.xp if on_gpu else np,
         )
-        return (count, labels) if return_labels else int(count)
-    # In between, labels of strong components are ranks, up to the number of vertices.
-    largest = graph.num_vertices if strong else max(graph.num_vertices - 1, 0)
-    # CPU kernels follow what they have written there, unchecked.
-    inputs = (*graph.arrays, *arrays_of(csgraph))
-    output = _label_output.Output((graph.num_vertices,), largest, dtype, out, inputs, private=True)
-    if where == "cuda":
-        count, placed = _label_on_gpu(
-            graph.to("cuda"), chosen, choices, numbering, workspace, dtype=output.labels.dtype
-        )
-        _array_storage.move_from_gpu(placed, output.labels)
-        count = int(count)
-    elif numbering == "topological":
-        count = drivers.fill_topologically(graph, output.labels)
-    else:
-        task = Task(None, output.labels, None, numbering == "consecutive")
-        (count,) = chosen.fill(graph, task, **choices)
-    labels = output.finish(graph.library)
-    return (count, labels) if return_labels else count
+        task = Task(gpu, output.labels, workspace, consecutive=numbering != "roots")
+        if where == "cuda":
+            count = _fill_on_gpu(graph, chosen, choices, task, numbering, kind)
+        else:
+            fill = on_cpu.fill_topologically if numbering == "topological" else chosen.fill
+            (count,) = fill(graph, task, **choices)
+        labels = output.finish(graph.library)
+    return (count, labels) if return_labels else int(count)
 
 
 def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
@@ -225,40 +230,37 @@ def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
     return strong
 
 
-def _label_on_gpu(
+def _fill_on_gpu(
     graph: Parts,
     algorithm: Algorithm,
     options: Mapping[str, Any],
+    task: Task,
     numbering: str,
-    workspace: Workspace | None,
-    *,
-    dtype: DTypeLike | None = None,
-    out: Any = None,
-    kind: Kind = None,
-) -> tuple[Any, Any]:
-    """Return the number and the labels; record the launches unless `kind` is None."""
-    with graph.stream():
-        gpu, consecutive = current_gpu(), numbering != "roots"
-        # An algorithm that runs until nothing changes might never end while the caller changes
-        # `out`; others check what they read back from it.
-        private = algorithm.waits(options) or numbering == "topological"
-        largest = max(graph.num_vertices - 1, 0)
-        output = _label_output.Output(
-            (graph.num_vertices,), largest, dtype, out, graph.arrays, private=private, xp=gpu.xp
-        )
-        task = Task(gpu, output.labels, workspace, consecutive)
-        if kind is not None:
-            count = fill_and_record(kind, graph, algorithm, task)
-        else:
-            with Workspace() if workspace is None else workspace as memory:
-                counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
-                if not consecutive:
-                    count = _arrays.in_library(counts.reshape(()), graph.library)
-                else:
-                    count = first_entry(counts) if private else int(counts[0])
-        if numbering == "topological":
-            _number_topologically(gpu.xp, graph, output.labels, count)
-        return count, output.finish(graph.library)
+    kind: Kind,
+) -> Any:
+    """Fill labels; return the number of components; record the launches if there is a `kind`.
+
+    Without ``task.gpu``, move a graph in main memory to the current GPU, and the labels back.
+    """
+    if task.gpu is None:
+        gpu, placed = current_gpu(), graph.to("cuda")
+        with placed.stream():
+            labels = gpu.xp.empty(task.labels.shape, task.labels.dtype)
+            there = task._replace(gpu=gpu, labels=labels)
+            count = int(_fill_on_gpu(placed, algorithm, options, there, numbering, kind))
+            _array_storage.move_from_gpu(labels, task.labels)
+        return count
+    if kind is not None:
+        return fill_and_record(kind, graph, algorithm, task)
+    with Workspace() if task.workspace is None else task.workspace as memory:
+        counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
+        if not task.consecutive:
+            return _arrays.in_library(counts.reshape(()), graph.library)
+        waits = numbering == "topological" or algorithm.waits(options)
+        count = first_entry(counts) if waits else int(counts[0])
+    if numbering == "topological":
+        _number_topologically(task.gpu.xp, graph, task.labels, count)
+    return count
 
 
 def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> None:
@@ -266,7 +268,8 @@ def _number_topologically(xp: Any, graph: Parts, labels: Any, count: int) -> Non
     numbers = np.empty(count, labels.dtype)
     rows = strong_components.condense(xp, graph, labels, count)
     indptr, indices = map(_array_storage.move_from_gpu, rows)
-    drivers.fill_topologically(Parts(count, csr=(indptr, indices)), numbers)
+    task = Task(None, numbers, None, True)
+    on_cpu.fill_topologically(Parts(count, csr=(indptr, indices)), task)
     labels[:] = _array_storage.move_to_gpu(xp, numbers)[labels]
 
 
@@ -280,7 +283,7 @@ class Condensation(NamedTuple):
     labels : ndarray of int32 or int64, shape (num_vertices,)
         The vertex of `graph` that each vertex belongs to.
     num_components : int
-        The number of drivers.
+        The number of components.
     """
 
     graph: Graph
@@ -326,7 +329,7 @@ def condensation(
         Graph._of_parts(graph), connection="strong", numbering=numbering, algorithm=algorithm
     )
     if graph.device == "cpu":
-        rows = drivers.condense(graph, _arrays.as_numpy(labels, "labels"), count)
+        rows = on_cpu.condense(graph, _arrays.as_numpy(labels, "labels"), count)
     else:
         with graph.stream():
             xp, placed = current_gpu().xp, _arrays.as_cupy(labels)

@@ -36,7 +36,7 @@ except ModuleNotFoundError as error:
     raise ImportError(hint("networkx", "this backend")) from error
 
 from conncomp.graph.inputs.parts import Parts
-from conncomp.kernels.cpu.graph.drivers import condense
+from conncomp.graph.on_cpu import condense
 from conncomp.networkx.conversion import Components, ConvertedGraph, in_blocks, paused_collector
 from conncomp.networkx.conversion import can_run as can_run
 from conncomp.networkx.conversion import convert_from_nx as convert_from_nx

@@ -159,14 +159,14 @@ class Members:
 def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) -> ConvertedGraph:
     """Return a graph of NetworkX for the backend's functions, with all attributes."""
     if hasattr(graph, "_graph"):
-        # Of a view, NetworkX would not forget what was found when the graph below is changed.
+        # NetworkX would keep what was found in a view when the graph below is changed.
         graph.__networkx_cache__ = None
         return ConvertedGraph(graph)
     cache = getattr(graph, "__networkx_cache__", None)
     if cache and nx.config.cache_converted_graphs:
         for converted in list(cache.get("backends", {}).get("conncomp", {}).values()):
             if isinstance(converted, ConvertedGraph):
-                return converted  # which was made for other attributes
+                return converted  # made for other attributes
     return ConvertedGraph(graph)
 
 

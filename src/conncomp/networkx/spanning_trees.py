@@ -113,9 +113,9 @@ def _spanning_functions(minimum: bool) -> tuple[Callable[..., Any], Callable[...
         edges = list_edges(G)
         weights = weights_of(edges, weight)  # refused before anything is generated
         if weights.dtype.kind == "f":
-            weights = (weights if minimum else -weights) + 0.0  # which makes 0.0 of -0.0
+            weights = (weights if minimum else -weights) + 0.0  # turns -0.0 into 0.0
         elif not minimum:
-            weights = ~weights  # which reverses the order, and never overflows
+            weights = ~weights  # reverses the order, never overflows
         return _generate(G, edges, weights, ignore_nan=ignore_nan, keys=keys, data=data)
 
     def spanning_tree(

@@ -51,13 +51,14 @@ class Clustering:
         check_choice("nulls", nulls, ("raise", "drop"))
         check_choice("device", device, (None, "cpu", "cuda"))
         self._device = device
-        self._stays_on_gpu = False  # what is returned
+        self._stays_on_gpu = False  # whether results do
         self._gpu_number = 0
         self._nulls = nulls
         self._thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
         self._columns = 0  # per id, as in the first batch
-        self._space = IdSpace([Family("integer")], self._lowest_weights(), False)
+        # Until `_prepare` knows their type: a table without ids has a column of integers.
+        self._keep_in(IdSpace([Family("integer")], self._lowest_weights(), False))
         self._library = "numpy"
         self.roots: list[Any] = []
         self._strongest: GrowingLeastForest | None = None  # links, by their negative weights
@@ -88,7 +89,7 @@ class Clustering:
         check_lengths(columns)
         with _stream_of(sides[0], left):
             self._prepare(sides, left, weighed)
-            for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
+            for pieces in pieces_of(columns, self._nulls, self._clusters.on_gpu):
                 self._unite(pieces, sides, as_doubles(pieces.pop()) if weighed else None)
 
     def add_nodes(self, nodes: Any) -> None:
@@ -96,7 +97,7 @@ class Clustering:
         columns = as_columns(nodes, "nodes")
         with _stream_of(columns, nodes):
             self._prepare([columns], nodes, [])
-            for pieces in pieces_of(columns, self._nulls, self._space.clusters.on_gpu):
+            for pieces in pieces_of(columns, self._nulls, self._clusters.on_gpu):
                 self._space.add_ids(pieces, columns)
 
     def labels(self) -> Any:
@@ -114,7 +115,7 @@ class Clustering:
             else:
                 root, divided = self._divide(self._strongest)
                 self.roots = [root]
-            self._space.clusters.keep_ids_only()
+            self._clusters.keep_ids_only()
             return self._table(cluster_ids, self.roots, divided)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -131,7 +132,7 @@ class Clustering:
             with self._stream():
                 facts["parts"], arrays = self._space.state()
                 for level in range(len(self._lowest_weights())):
-                    arrays[f"roots{level}"] = on_host(self._space.clusters.roots(level))
+                    arrays[f"roots{level}"] = on_host(self._clusters.roots(level))
         return facts, arrays
 
     @classmethod
@@ -146,16 +147,19 @@ class Clustering:
         made._weight_type = None if facts["weights"] is None else np.dtype(facts["weights"])
         if "parts" in facts:
             made._columns, lowest = len(facts["parts"]), made._lowest_weights()
-            made._space = IdSpace.from_state(facts["parts"], arrays, lowest, device == "cuda")
+            made._keep_in(IdSpace.from_state(facts["parts"], arrays, lowest, device == "cuda"))
         return made
+
+    def _keep_in(self, space: IdSpace) -> None:
+        self._space, self._clusters = space, space.clusters
 
     def _unite(self, pieces: list[Any], sides: Sides, weights: Any) -> None:
         reached = weights if self._thresholds else None
-        (left, right), clusters = self._space.keys_of_pairs(pieces, sides), self._space.clusters
+        left, right = self._space.keys_of_pairs(pieces, sides)
         if self._strongest is None:
-            return clusters.add_pairs(left, right, self._space.placed(reached))
-        assert isinstance(clusters, ClustersInMemory)
-        u, v = clusters.add_numbered_pairs(left, right, reached)
+            return self._clusters.add_pairs(left, right, self._space.placed(reached))
+        assert isinstance(self._clusters, ClustersInMemory)
+        u, v = self._clusters.add_numbered_pairs(left, right, reached)
         kept = (weights >= self._lowest_weights()[0]) & (u != v)
         self._strongest.add(u[kept], v[kept], -weights[kept], len(self) - 1)
 
@@ -177,10 +181,10 @@ class Clustering:
             self._stays_on_gpu = first.on_gpu
             on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
             families = [common_family(columns) for columns in parts]
-            self._space = IdSpace(families, self._lowest_weights(), on_gpu)
+            self._keep_in(IdSpace(families, self._lowest_weights(), on_gpu))
             self._gpu_number, self._columns = gpu_of(first) if first.on_gpu else 0, len(parts)
         self._space.admit(parts)
-        if self._strongest is not None and weights and self._space.clusters.on_gpu:
+        if self._strongest is not None and weights and self._clusters.on_gpu:
             raise ValueError("max_size is not for a GPU; copy the columns, or omit device")
 
     def _check_places(self, columns: list[Column]) -> None:
@@ -193,10 +197,10 @@ class Clustering:
         other, gpu = first.name, gpu_of(first) if first.on_gpu else 0
         if len(self):
             other, gpu = "the clusters", self._gpu_number
-            if first.on_gpu and not self._space.clusters.on_gpu:
+            if first.on_gpu and not self._clusters.on_gpu:
                 lies = f"{first.name} lies in GPU memory"
                 raise TypeError(f"{lies}, but the clusters in main memory; copy it")
-            if self._space.clusters.on_gpu and not first.on_gpu and self._device != "cuda":
+            if self._clusters.on_gpu and not first.on_gpu and self._device != "cuda":
                 raise TypeError(
                     f"{first.name} lies in main memory, but the clusters on a GPU; move it there, "
                     "for example by cupy.asarray, or begin with device='cuda'"
@@ -208,7 +212,7 @@ class Clustering:
 
     def _stream(self) -> AbstractContextManager[object]:
         """Work on the GPU of the clusters, on the current stream of the results' library."""
-        if not self._space.clusters.on_gpu:
+        if not self._clusters.on_gpu:
             return nullcontext()
         return caller_stream(self._library, self._gpu_number)
 
@@ -219,7 +223,7 @@ class Clustering:
 
     def _roots(self) -> list[Any]:
         """Return the first id of each id's cluster, for each threshold in the order given."""
-        thresholds, roots = self._thresholds or [0.0], self._space.clusters.roots
+        thresholds, roots = self._thresholds or [0.0], self._clusters.roots
         return [roots(sorted(thresholds).index(value)) for value in thresholds]
 
     def _divide(self, forest: GrowingLeastForest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -237,7 +241,7 @@ class Clustering:
             suffixes = [f"_{value!r}" for value in thresholds]
         clusters: dict[str, Any] = {}
         for suffix, root in zip(suffixes, roots, strict=True):
-            numbers, sizes = self._space.clusters.numbered(root)
+            numbers, sizes = self._clusters.numbered(root)
             clusters[f"cluster{suffix}"] = root if cluster_ids == "first" else numbers
             clusters[f"size{suffix}"] = sizes
             if divided is not None:

@@ -77,7 +77,7 @@ def cluster_pairs(
     asked = {"nodes": nodes, "cluster_ids": cluster_ids, **options}
     like = cluster_in_memory(pairs._meta, left, right, **asked).iloc[:0]
     columns = [k for side in (left, right) for k in (side if isinstance(side, tuple) else (side,))]
-    if any(pairs._meta[name].dtype == object for name in columns):  # of which type, tasks find
+    if any(pairs._meta[name].dtype == object for name in columns):  # tasks find the type
         names = ("node", "cluster") if cluster_ids == "first" else "node"
         of_ids = [name for name in like if name.startswith(names)]
         like = like.astype(dict.fromkeys(of_ids, object))
@@ -161,7 +161,7 @@ class Clusters(NamedTuple):
     """The clusters of the ids that appear first in one partition, per threshold."""
 
     new: Indices  # the places of these ids in the partition
-    numbers: list[NDArray[Any]]  # of each id's cluster
+    numbers: list[NDArray[Any]]  # the cluster of each id
     sizes: list[Indices]
     is_first: list[NDArray[np.bool_]]  # whether an id is the first of its cluster
 

@@ -22,9 +22,9 @@ FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 
 
 class Edges(NamedTuple):
-    """The edges that are left of a sequence of edges."""
+    """The edges left of a sequence of edges."""
 
-    numbers: Any  # their places in the sequence, ascending; None if nobody asks for them
+    numbers: Any  # their places in the sequence, ascending; None if not asked for
     ends: tuple[NDArray[Any], NDArray[Any]]
     weights: Any  # an array, or None
     rows: int  # the length of the sequence

@@ -26,38 +26,38 @@ class ClustersInMemory:
     def __init__(self, words: int, thresholds: list[float]) -> None:
         self.words = words
         classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
-        self._clusters: Any = classes[words](thresholds)
+        self._native: Any = classes[words](thresholds)
 
     @property
     def size(self) -> int:
         """The number of distinct ids."""
-        return int(self._clusters.size)
+        return int(self._native.size)
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
         """Return the numbers of ids; new ones get numbers."""
         numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
-        self._clusters.add_ids(*keys, numbers)
+        self._native.add_ids(*keys, numbers)
         return numbers
 
     def add_pairs(self, left: Keys, right: Keys, weights: Any) -> None:
         """Unite the keys of pairs; weights may be None."""
-        self._clusters.add_pairs(*left, *right, weights, None, None)
+        self._native.add_pairs(*left, *right, weights, None, None)
 
     def add_numbered_pairs(self, left: Keys, right: Keys, weights: Any) -> tuple[Any, Any]:
         """Unite the keys of pairs; return the numbers of both ends."""
         u, v = np.empty(self._rows(left), np.int32), np.empty(self._rows(right), np.int32)
-        self._clusters.add_pairs(*left, *right, weights, u, v)
+        self._native.add_pairs(*left, *right, weights, u, v)
         return u, v
 
     def roots(self, level: int) -> NDArray[np.int32]:
         """Return the first id of each one's cluster at a threshold, the lowest being 0."""
         labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
-        self._clusters.label(level, False, labels)
+        self._native.label(level, False, labels)
         return labels
 
     def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
         """Unite each id with the one whose number is its entry of `roots`."""
-        self._clusters.unite_roots(level, roots)
+        self._native.unite_roots(level, roots)
 
     def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the numbers of clusters, in the order of their roots, and their sizes."""
@@ -70,15 +70,15 @@ class ClustersInMemory:
         """Return the keys of the distinct ids by their numbers."""
         if self.words:
             words = new_array(np, (self.size, self.words), np.uint64)
-            self._clusters.copy_ids(words)
+            self._native.copy_ids(words)
             return (words,)
-        ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)
-        self._clusters.copy_ids(ends, data)
+        ends, data = np.empty(self.size + 1, np.int64), np.empty(self._native.bytes, np.uint8)
+        self._native.copy_ids(ends, data)
         return ends, data
 
     def keep_ids_only(self) -> None:
         """Give back all memory but that of the ids."""
-        self._clusters.keep_ids_only()
+        self._native.keep_ids_only()
 
     def _rows(self, keys: Keys) -> int:
         return len(keys[0]) - (self.words == 0)
@@ -88,7 +88,7 @@ Clusters = ClustersInMemory | GpuClusters
 
 
 def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
-    """Return empty clusters for keys of words, or of bytes if `words` is 0."""
+    """Return empty clusters, for keys as above; without thresholds they only number ids."""
     return GpuClusters(current_gpu(), thresholds) if on_gpu else ClustersInMemory(words, thresholds)
 
 
@@ -106,8 +106,8 @@ class IdSpace:
         # Ids of several columns: number each column, then pairs of numbers, from left to right.
         words = [family.words for family in families]
         several = words if len(words) > 1 else []
-        self._encoders = [new_clusters(of_key, [], on_gpu) for of_key in several]
-        self._folds = [new_clusters(1, [], on_gpu) for _ in several[2:]]
+        self._id_tables = [new_clusters(of_key, [], on_gpu) for of_key in several]
+        self._pair_tables = [new_clusters(1, [], on_gpu) for _ in several[2:]]
         self.clusters = new_clusters(1 if several else words[0], thresholds, on_gpu)
 
     @property
@@ -118,7 +118,7 @@ class IdSpace:
     def admit(self, by_part: list[tuple[Column, ...]]) -> None:
         """Accept the types of columns, or raise."""
         for k, (ids, columns) in enumerate(zip(self.ids, by_part, strict=True)):
-            known = self._encoders[k] if self._encoders else self.clusters
+            known = self._id_tables[k] if self._id_tables else self.clusters
             ids.admit(columns, lambda known=known: known.all_keys()[0])
 
     def _keys(self, pieces: list[Any], columns: Sequence[Column]) -> Keys:
@@ -128,10 +128,10 @@ class IdSpace:
         ]
         if len(keys) == 1:
             return keys[0]
-        numbers = [encoder.add_ids(key) for encoder, key in zip(self._encoders, keys, strict=True)]
+        numbers = [table.add_ids(key) for table, key in zip(self._id_tables, keys, strict=True)]
         joined = _joined(numbers[0], numbers[1])
-        for fold, number in zip(self._folds, numbers[2:], strict=True):
-            joined = _joined(fold.add_ids((joined,)), number)
+        for table, number in zip(self._pair_tables, numbers[2:], strict=True):
+            joined = _joined(table.add_ids((joined,)), number)
         return (joined,)
 
     def add_ids(self, pieces: list[Any], columns: Sequence[Column]) -> Any:
@@ -158,15 +158,15 @@ class IdSpace:
             return tuple(part if stays_on_gpu else on_host(part) for part in clusters.all_keys())
 
         keys = keys_of(self.clusters)
-        if not self._encoders:
+        if not self._id_tables:
             return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
-        for fold in reversed(self._folds):
+        for table in reversed(self._pair_tables):
             first, last = _split(joined)
             numbers.append(last)
-            joined = keys_of(fold)[0][first]
+            joined = keys_of(table)[0][first]
         numbers += [*reversed(_split(joined))]
-        parts = zip(self.ids, self._encoders, reversed(numbers), strict=True)
+        parts = zip(self.ids, self._id_tables, reversed(numbers), strict=True)
         return [taken(ids.values(keys_of(known), as_arrow), places) for ids, known, places in parts]
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
@@ -183,7 +183,7 @@ class IdSpace:
             signs = ids.negative, ids.large
             parts.append({"family": ids.family, "schema": schema, "dtypes": dtypes, "signs": signs})
         arrays: dict[str, Any] = {}
-        for k, clusters in enumerate([self.clusters, *self._encoders, *self._folds]):
+        for k, clusters in enumerate([self.clusters, *self._id_tables, *self._pair_tables]):
             for j, array in enumerate(clusters.all_keys()):
                 arrays[f"keys{k}_{j}"] = on_host(array)
         return parts, arrays
@@ -201,7 +201,7 @@ class IdSpace:
                 schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(part["schema"])))
                 ids.types += [field.type for field in schema]
             ids.negative, ids.large = part.get("signs", (False, False))
-        for k, store in enumerate([space.clusters, *space._encoders, *space._folds]):
+        for k, store in enumerate([space.clusters, *space._id_tables, *space._pair_tables]):
             dtypes: list[Any] = [np.uint64] if store.words else [np.int64, np.uint8]
             given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
             keys = map(np.ascontiguousarray, given, dtypes)

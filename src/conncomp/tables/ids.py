@@ -35,7 +35,7 @@ class Family(NamedTuple):
 
     name: str
     detail: Any = None  # such as the time zone of timestamps
-    words: int = 1  # of a key; 0 for bytes
+    words: int = 1  # in a key; 0 for bytes
 
 
 FAMILIES = {
@@ -101,7 +101,7 @@ class Ids:
 
     def __init__(self, family: Family) -> None:
         self.family = family
-        self.types: list[Any] = []  # of the columns so far
+        self.types: list[Any] = []  # the columns' so far
         self.negative = self.large = False  # whether integers are, noted once signs are mixed
 
     @property
@@ -148,7 +148,7 @@ class Ids:
         """Return the keys of a piece of a column that was admitted, without nulls."""
         if is_array(piece):
             return self._keys_of_array(piece)
-        if str(kind) == "null":  # of which nothing is left without nulls
+        if str(kind) == "null":  # nothing is left without nulls
             return (np.empty((0, self.family.words), np.uint64),) if self.family.words else NO_BYTES
         return self._keys_of_arrow(piece, kind)
 
@@ -161,7 +161,7 @@ class Ids:
                 self._note_signs(piece, kind)
             wide = piece.astype(np.int64 if kind.kind == "i" else np.uint64, copy=False)
         elif name == "floating":
-            wide = piece.astype(np.float64) + 0.0  # of -0 and 0, one
+            wide = piece.astype(np.float64) + 0.0  # -0 becomes 0
         elif name in ("timestamp", "duration"):
             wide = self._in_nanoseconds(piece, kind)
         elif kind == UUID_TYPE:
@@ -191,7 +191,7 @@ class Ids:
             wide = self._wide_type()
             try:
                 piece = piece.cast(wide)
-            except pa.ArrowInvalid as error:  # of decimals
+            except pa.ArrowInvalid as error:  # decimals
                 told = f"ids of {kind} do not fit {wide} ({error}); cast them to strings"
                 raise ValueError(told) from error
             return (two_words(piece),) if self.family.words else buffers_of(piece)

@@ -161,7 +161,7 @@ def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> PairColumns:
     return PairColumns(first, second, weighed, library_of_table(pairs, first))
 
 
-FORMAT = 1  # of files
+FORMAT = 1  # the version in files
 
 
 class ClusterPairs:
@@ -300,5 +300,5 @@ class ClusterPairs:
             return loaded
         except (OSError, MemoryError):
             raise
-        except Exception as error:  # of what is no archive, or another one
+        except Exception as error:  # no archive, or another one
             raise ValueError(f"{path} is no file of ClusterPairs.save: {error}") from error

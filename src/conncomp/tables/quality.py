@@ -131,7 +131,7 @@ def cluster_quality(
     for pieces in pieces_of([*nodes, *labels], nulls):
         space.add_ids(pieces[: len(nodes)], nodes)
         found.append(cluster_space.add_ids(pieces[len(nodes) :], labels))
-    node_clusters = np.concatenate(found)  # of each node, by number
+    node_clusters = np.concatenate(found)  # by node number
     if space.size != len(node_clusters):
         raise ValueError("clusters: a node has more than one row")
     links = _Links(node_clusters, lowest)

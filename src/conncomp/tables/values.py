@@ -36,7 +36,7 @@ REMEDY = "convert the ids to strings or decimals"
 NULLS = ("NoneType", "NAType", "NaTType")  # None, and those of pandas
 MAY_BE_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 UUID_NAME = "extension<arrow.uuid>"  # as Arrow calls the type
-UUID_TYPE = np.dtype("V16")  # of a column of UUIDs; no column of a user is of it
+UUID_TYPE = np.dtype("V16")  # marks UUIDs; no user's column has it
 DTYPES: dict[str, Any] = {"text": np.dtype("U"), "bytes": np.dtype("S"), "UUID": UUID_TYPE}
 
 

@@ -37,12 +37,12 @@ LONGEST_WORD: int = native.longest_word
 LONGEST_ROW: int = native.longest_row
 # A line before the header is read in Python; more of them are no file of ours.
 LINES_BEFORE_HEADER = 1 << 16
-# What a file is told by.
+# Bytes that tell the format of a file.
 HEAD = 1 << 12
 FIRST_LINE = re.compile(rb"[\r\n]*([^\r\n]*)")
 # What names may take as an array: per character, and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
-# What the words of a banner of Matrix Market may be.
+# The words that the banner of Matrix Market may have.
 KINDS_OF_ENTRIES = "pattern real integer unsigned-integer"
 MATRIX_MARKET = "matrix", "coordinate", KINDS_OF_ENTRIES, "general symmetric skew-symmetric"
 # The arrays of an .npz file that tell where a matrix has entries.
@@ -56,13 +56,13 @@ LAYOUTS = {
 
 
 class Asked(NamedTuple):
-    """What the caller wants of the ids in a file, and the notes of its reader."""
+    """The ids that the caller asks a file for, and the notes of its reader."""
 
     compact: bool  # whether vertices without arcs are dropped, and ids returned
     integers: bool  # whether ids are integers; otherwise they are text where compact asks for them
     # whether the first row of a CSV file has the names of columns; None to judge by the rows
     header: bool | None
-    notes: list[str]  # what there is to say of the file, once it is read
+    notes: list[str]  # warnings about the file that was read
 
     @property
     def as_text(self) -> bool:

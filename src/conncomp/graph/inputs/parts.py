@@ -28,7 +28,7 @@ MOST_VERTICES = 1 << 56
 # Without num_vertices, more vertices than this per arc, beyond what takes a second, are a mistake:
 # ids that are no vertex numbers, or a damaged header.
 VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
-# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
+# Labelling and measuring need for each: a label, a size, a place in the order of sizes.
 BYTES_PER_VERTEX = 32
 
 
@@ -46,7 +46,7 @@ class Parts:
     symmetric: bool | None = None
     library: str = "numpy"
     sorted_rows: bool | None = None
-    items = 1  # of a `Problem`
+    items = 1  # as a `Problem`
 
     @property
     def lists(self) -> Ends:
@@ -57,7 +57,7 @@ class Parts:
 
     @property
     def arrays(self) -> tuple[Indices, ...]:
-        """All of both."""
+        """All arrays of both."""
         return (*(self.arcs or ()), *(self.csr or ()))
 
     @property
@@ -101,7 +101,7 @@ class Parts:
             self.symmetric = check.symmetric
             if not check.wrong:
                 return
-        check_csr(*self.csr)  # which says what is wrong
+        check_csr(*self.csr)  # raises the error
 
     def ends(self) -> Ends:
         """Return the sources and the targets, in the order of what the graph was made of."""
@@ -231,7 +231,7 @@ def undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
     """Return the parts of a graph of edges that are listed once; loops stay one arc each."""
     back: Any = src != dst
     if back.all():
-        back = slice(None)  # which copies nothing
+        back = slice(None)  # copies nothing
     arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
     return Parts(num_vertices, arcs=arcs, symmetric=True)
 

@@ -12,14 +12,14 @@ from conncomp._core import native
 from conncomp.files import access
 from conncomp.files.access import Source
 
-# What XML in UTF-16 begins with.
+# The first bytes of XML in UTF-16.
 UTF_16_HEADS = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "utf-16")
 UTF_16_HEADS |= {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 
-# The parser reads a comment, or another piece that has begun, from its beginning with each block:
-# of longer ones time would grow with the square of their length.
+# Each block lets the parser read an open piece, such as a comment, again: without a limit, time
+# would grow with the square of its length.
 LONGEST_PIECE = 1 << 20
-# What a parser of XML sees instead of plain elements.
+# The parser sees this instead of plain elements.
 PLAIN_ELEMENT = b"<a/>"
 
 

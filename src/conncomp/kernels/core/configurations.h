@@ -1,10 +1,10 @@
 // What the 2 x 2 (x 2) elements around a corner add to the numbers of a component. Over all corners the
-// weights sum up to 2^axes times the Euler number in each connectivity, and for half of the directions to the
-// elements with a neighbour there outside (intercepts, of the corner ahead of both). Euler numbers are
-// alternating sums of the cells of a complex: those that some element has for full connectivity, and those
-// all of whose elements are of the component for connectivity 1. In three dimensions and connectivity 2 two
-// elements that share but the corner do not meet there. Source: Ohser, Nagel, Schladitz 2002, "The Euler
-// number of discretized sets"; Crofton's formula as in Legland et al. 2007.
+// weights sum up to 2^axes times the Euler number in each connectivity, and for half of the neighbours'
+// directions to the elements with a neighbour there outside the component (intercepts, of the corner ahead of
+// both). Euler numbers are alternating sums of the cells of a complex: those that some element has for full
+// connectivity, and those all of whose elements are of the component for connectivity 1. In three dimensions
+// and connectivity 2 two elements that share but the corner do not meet there. Source: Ohser, Nagel,
+// Schladitz 2002, "The Euler number of discretized sets"; Crofton's formula as in Legland, Kieu, Devaux 2007.
 #pragma once
 
 #include "core/neighbourhood.h"

@@ -1,7 +1,7 @@
 // Models on any edges, H = -sum of J e(s, s') - sum of h e(s, up): which bonds an update makes active. Kinds
 // of spins are structs: UpDown (Ising, e = s s'), States and TwoStates (Potts, e = 1 for equal states), and
 // in core/edge_vectors.h vectors (e = s.s'). They tell the weight of a bond: how much lower the energy is, in
-// half units, than if an update changed one end only; twice as large for Potts.
+// half units, than if what an update does were done to one end only; twice as large for Potts.
 // Layout. Spins of up to 255 states are words as those of a lattice with one row (core/spins.h); of two
 // states 1 is down. Couplings J and fields h are int32 in units of the model; else all are kWhole.
 // Bonds. A bond is active with probability 1 - exp(-2 beta w) if its weight w is above 0: if -ln u < 2 beta
@@ -11,8 +11,9 @@
 // (kMirror of index 0), and the vertices in them are spins of an Ising model: its clusters exchange the two
 // states. Random numbers: word e % 4 of block e / 4 of kEdgeBond is for bond e, of kGhostBond so for the
 // vertex's bond to the ghost; others are as in core/spins.h, by vertex.
-// Sources: Kasteleyn, Fortuin 1969; for fields R. B. Griffiths, J. Math. Phys. 8, 484 (1967), and
-// Kent-Dobias, Sethna 2018 (models/spins/ising.py); for two states Wang et al. 1989 (models/spins/potts.py).
+// Sources: P. W. Kasteleyn, C. M. Fortuin 1969; for fields R. B. Griffiths, J. Math. Phys. 8, 484 (1967), and
+// J. Kent-Dobias, J. P. Sethna, Phys. Rev. E 98, 063306 (2018); for two states J.-S. Wang, R. H. Swendsen, R.
+// Kotecky, Phys. Rev. Lett. 63, 109 (1989).
 #pragma once
 
 #include "core/spin_glass.h"

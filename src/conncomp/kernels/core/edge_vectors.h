@@ -5,9 +5,10 @@
 // normal. Mirrors of hours are numbers c below q: hour a becomes c - a, and its projection is the sine of
 // half the angle 2 a - c. A field is a bond to a ghost along the first axis. Metropolis offers a vertex its
 // reflection in a drawn mirror (kMirror of the vertex), with probability exp(-2 beta sum of w) or 1:
-// reflections together lead from any vector to any. Components draw angles of 17 bits, and squared radii of
-// pairs, distances of sorted numbers; in an odd dimension one is left out, and the rest normalised. Source:
-// Wolff 1989; L. Devroye, Non-Uniform Random Variate Generation (1986), V.4.
+// reflections together lead from any vector to any. Components draw angles of 17 bits, and the squares of the
+// radii of pairs, the distances of sorted numbers; in an odd dimension one is left out, and the others are
+// made a unit vector again. Source: U. Wolff, Phys. Rev. Lett. 62, 361 (1989); L. Devroye, Non-Uniform Random
+// Variate Generation (1986), V.4.
 #pragma once
 
 #include "core/edge_local.h"

@@ -9,11 +9,11 @@ from conncomp.tables.columns import Column, as_columns
 from conncomp.tables.files.pair_file import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
 
-# Bytes per distinct id: in the hash table, on average and at most; per threshold, of its parent and
-# of its columns in the result; of links that divide clusters.
+# Bytes per distinct id: in the hash table, on average and at most; for its parent and its columns
+# in the result, per threshold; for links that divide clusters.
 SLOT, LARGEST_SLOT = 12, 15
 PARENT, RESULT, LINKS = 4, 12, 130
-LENGTH = 16  # of text, until the first batch
+LENGTH = 16  # bytes of a text, until the first batch
 # Bytes for reading and writing files, beyond those of the process at the start.
 READING = 150 * 10**6
 # The share of free memory to use where no limit is given.

@@ -1,11 +1,12 @@
 // Connected components of a graph by union–find over its arcs, after trees are grown from few of them: the
 // default on the CPU. Directions are ignored; roots are the smallest vertices. Union–find mispredicts
-// branches, so passes that hardly branch do most of the work (start_as_one, start_trees, hook_trees); then
-// every arc unites its ends (sweep, sweep_around). Where every arc is listed from both ends, the giant
-// component's vertices need no visit; sparse_forest.h takes sparse graphs of that kind, and with many arcs
-// giant.h first seeks a giant. Cost: each arc read once, with a random access; far fewer in a symmetric graph
-// with a giant; a bit a vertex. Source: Sutton et al. 2018 (Afforest); hooking of Shiloach and Vishkin 1982,
-// "An O(log n) parallel connectivity algorithm".
+// branches, so passes over the vertices that hardly branch do most of the work (start_as_one, start_trees,
+// hook_trees); then every arc unites its ends (sweep, sweep_around). Where every arc is listed from both
+// ends, vertices of the giant component need not be visited; sparse graphs of that kind are left to
+// sparse_forest.h, and in those of many arcs giant.h first seeks a giant. Cost: each arc read once, with a
+// random access; far fewer in a symmetric graph with a giant; a bit a vertex. Source: Sutton, Ben-Nun and
+// Barak 2018, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling"; Jaiganesh and
+// Burtscher 2018; hooking of Shiloach and Vishkin 1982, "An O(log n) parallel connectivity algorithm".
 #pragma once
 
 #include "cpu/core/extremes.h"

@@ -1,9 +1,11 @@
-// The giant strong component of a directed graph of many arcs: settles (tarjan.h) that of one vertex, if
-// large, by all threads in the order of memory, where a search would wait for memory twice a vertex. A bit
-// says whether a vertex is reached, another whether it reaches. Sweeps mark the targets of reached vertices,
-// then those of them with a marked target, until a sweep marks none. Given up where the first sweeps mark
-// few; not tried where most arcs lead near. Cost: each arc looked at some times, with a bit mostly in a
-// cache. Source: Fleischer et al. 2000; Slota et al. 2014.
+// The giant strong component of a directed graph of many arcs: settles that of one vertex, if it is large, as
+// tarjan.h takes it, by all threads in the order of memory, where a search would wait for memory twice a
+// vertex. A bit says whether a vertex is reached, another whether it reaches. Sweeps mark the targets of
+// reached vertices, then those of them with a marked target, until a sweep marks none. Given up where the
+// first sweeps mark few; not tried where most arcs lead near. Cost: each arc looked at some times, with a bit
+// mostly in a cache. Source: Fleischer, Hendrickson and Pinar 2000, "On identifying strongly connected
+// components in parallel"; Slota, Rajamanickam and Madduri 2014, "BFS and coloring-based parallel algorithms
+// for strongly connected components and related problems".
 #pragma once
 
 #include "cpu/graph/pieces.h"

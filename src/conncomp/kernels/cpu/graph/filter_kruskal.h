@@ -3,8 +3,8 @@
 // ignored. A sample shows below which weight there are about kLight arcs a vertex. These are sorted, and kept
 // if they unite two trees. Most heavy arcs then have both ends in one tree of the flattened forest; the
 // others are sorted, too. All threads collect and sort; one goes through. Cost: two passes over the arcs, a
-// random access for each heavy one; for each sorted arc its ends, number and twice its weight. Source: Osipov
-// et al. 2009 (filter-Kruskal).
+// random access for each heavy one; for each sorted arc its ends, number and twice its weight. Source:
+// Osipov, Sanders and Singler 2009, "The filter-Kruskal minimum spanning tree algorithm".
 #pragma once
 
 #include "core/fixed_point.h"

@@ -1,10 +1,11 @@
-// The giant component of a graph of many far arcs, by bits: marks vertices connected with a hub, and says
-// whether few others are left. A search from the hub marks a third of the vertices from few, long rows. Then
-// a sweep by all threads, in the order of memory, asks unmarked vertices whether a target is marked; marks
-// count at once for the thread, and for others' later pieces. Given up where the hub's component is small, or
-// the first vertices asked are mostly not marked; not tried where most arcs lead near. Cost: an arc or two a
-// vertex; a bit a vertex and thread; where given up, up to a tenth of the arcs. Source: Beamer et al. 2012;
-// Slota et al. 2014.
+// The giant component of a graph of many arcs that lead far, by bits: marks vertices connected with a hub,
+// and says whether few others are left to unite. A search from the hub marks a third of the vertices from
+// few, long rows. Then a sweep asks each vertex that is not marked whether one of its targets is, in the
+// order of memory, by all threads; marks count at once for the thread, and for others that begin with a piece
+// later. Given up where the hub's component is small, or the first vertices asked are mostly not marked; not
+// tried where most arcs lead near. Cost: an arc or two a vertex; a bit a vertex and thread; where given up,
+// up to a tenth of the arcs. Source: Beamer, Asanović and Patterson 2012, "Direction-optimizing breadth-first
+// search"; Slota, Rajamanickam and Madduri 2014 (both_ways.h).
 #pragma once
 
 #include "cpu/graph/trees.h"
@@ -62,7 +63,7 @@ template <class Pointer, class Vertex> class Search {
   int64_t next_ = 0, height_ = 1;  // of the queue
 };
 
-// Of vertices that are asked: how many, how many are marked then, and the arcs of the others.
+// Counts the vertices asked, those marked then, and the arcs of the others.
 struct Tally {
   int64_t asked = 0, marked = 0, left = 0;
 };

@@ -1,9 +1,10 @@
-// Components of a graph that grows: batches of edges unite trees of a forest (unite_edges), which tells of
-// connections, roots and labels at any time, even while others unite. Memory is what costs, so parents of
-// ends are prefetched long before, and theirs a while later (without that, batches of 2 million edges among
-// 10 million vertices took 2.1 times as long). Every union hooks one root, so unions are counted there. Edges
-// are checked where read, as they may change. Cost: about two random accesses an edge; labels a pass over the
-// vertices. Source: batches as in Dhulipala et al. 2020, "ConnectIt".
+// Components of a graph that grows: batches of edges unite trees of a forest (unite_edges); whether vertices
+// are connected, roots and labels can be had at any time, also while other threads unite. What costs is the
+// way to memory, so the parents of ends are prefetched long before, and their parents a while later (without
+// that, batches of 2 million edges among 10 million vertices took 2.1 times as long). Every union hooks one
+// root, so unions are counted there. Edges are checked where read, as they may change. Cost: about two random
+// accesses an edge; labels a pass over the vertices. Source: Jaiganesh and Burtscher 2018; batches as in
+// Dhulipala, Hong and Shun 2020, "ConnectIt".
 #pragma once
 
 #include <initializer_list>

@@ -1,10 +1,11 @@
-// The spanning forest of the least arc numbers: Kruskal's, in the order of the arcs, without directions, for
-// any number of threads. One thread unites the ends of each arc, and keeps it if they were apart. Two share
-// this if arcs are many, or far from their neighbours in the list: one contracts, gives both ends of a
-// vertex's first arc, which is in the forest, the number of a tree, and passes on arcs between trees; the
-// other unites trees, a quarter as many as vertices, whose parents mostly fit a cache. After two arcs a
-// vertex, most arcs are inside one tree; all threads then look for the others. Cost: each arc read once, with
-// a random access. Source: Kruskal 1956; first arcs: Borůvka 1926.
+// The spanning forest of the least arc numbers: Kruskal's, in the order of the arcs, whose directions are
+// ignored, whatever the number of threads. One thread unites the ends of each arc, and keeps the arc if they
+// were apart. Two share this if arcs are many, or far from their neighbours in the list: one contracts, that
+// is, gives both ends of the first arc of a vertex, which is in the forest, the number of a tree, and passes
+// on arcs between trees; the other unites trees by these, a quarter as many as vertices, whose parents mostly
+// fit a cache. After two arcs a vertex, most arcs are inside one tree; all threads then look for the others.
+// Cost: each arc read once, with a random access. Source: Kruskal 1956, "On the shortest spanning subtree of
+// a graph and the traveling salesman problem"; Jaiganesh and Burtscher 2018; first arcs: Borůvka 1926.
 #pragma once
 
 #include "cpu/core/bits.h"

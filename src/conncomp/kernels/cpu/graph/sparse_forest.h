@@ -1,11 +1,11 @@
-// A forest for a sparse graph with every arc listed from both ends, such as a road map: fills parent[v] with
-// a smaller vertex of v's component, or v. If numbers follow the map, each thread has a part of the vertices,
-// which few arcs leave. Block by block, while rows are in a cache, each vertex starts under the root of the
-// smaller end of its first or last arc; of vertices that may have a second smaller neighbour, differing pairs
-// of roots are gathered, without a branch, and united. What leaves its part, and hubs, are postponed: all
-// threads unite them at last. If arcs lead far, all such vertices are. Cost: a pass over rows and parents.
-// Source of parts: Patwary et al. 2012, "Multi-core spanning forest algorithms using the disjoint-set data
-// structure".
+// A forest for a sparse graph that lists every arc from both ends, such as a map of roads: fills parent[v]
+// with a smaller vertex of v's component, or v. If numbers follow the map, each thread has a part of the
+// vertices, which few arcs leave. Block by block, while rows are in a cache, each vertex starts under the
+// root of the smaller end of its first or last arc; of vertices that may have a second smaller neighbour,
+// pairs of roots that differ are gathered, without a branch, and united. What leaves its part is postponed,
+// as are hubs, and all threads unite it at last. If arcs lead far, all such vertices are postponed. Cost: a
+// pass over rows and parents. Source: Jaiganesh and Burtscher 2018; parts: Patwary, Refsnes and Manne 2012,
+// "Multi-core spanning forest algorithms using the disjoint-set data structure".
 #pragma once
 
 #include "cpu/graph/trees.h"

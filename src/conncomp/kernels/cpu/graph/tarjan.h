@@ -1,9 +1,9 @@
 // Strong components of a directed graph by one depth-first search, without recursion. Fills roots[v] with the
 // smallest vertex of v's component and, if wanted, lists all vertices by components, after those of
 // components that they have arcs to. The search ranks vertices as it enters them, and keeps for each the
-// lowest rank of unsettled ones that it is known to reach. A vertex left is a root if that is its own; then
-// its component is settled: the root, and the vertices left since it was entered. The states of the search, v
-// being the vertex that it is at:
+// lowest rank that it is known to reach among unsettled ones. A vertex that it leaves is a root if it reaches
+// no lower rank than its own; its component is then settled: the root, and the vertices left since it was
+// entered. The states of the search, v being the vertex that it is at:
 //
 //    next start -- v unvisited --> enter: ranks v, and follows single arcs <-----------------------+
 //        ^                           |                                                             |
@@ -16,9 +16,10 @@
 // A row with arcs left waits beside the path. If all vertices are entered when the search comes back to its
 // start, the unsettled ones are one component. Cost: one thread; each arc read once, with a random access,
 // prefetched unless most arcs lead near. Memory: an index per vertex, as the path and the vertices left share
-// an array, and an index and two pointers per waiting row. Source: Tarjan 1972; lowest ranks in place of
-// ranks, a bit that marks roots, the early end: Tarjan and Zwick 2024, and Fontana et al. 2024, "WebGraph:
-// the next generation".
+// an array, and an index and two pointers per waiting row. Source: Tarjan 1972, "Depth-first search and
+// linear graph algorithms"; lowest ranks in place of ranks, a bit that marks roots, the early end: Tarjan and
+// Zwick 2024, "Finding strong components using depth-first search", and Fontana, Vigna and Zacchiroli 2024,
+// "WebGraph: the next generation".
 #pragma once
 
 #include "cpu/core/buffer.h"

@@ -1,10 +1,11 @@
-// Vertices that are strong components alone, as no arc leads to them or none away, again and again: settled
-// (tarjan.h) in a graph of few arcs that lead far, where a search would wait for memory twice a vertex. Bits
-// say whether a vertex is left, has an arc to one that is left, and has one from such a vertex. Arcs between
-// vertices left are copied; each turn reads them in order, at bits in a cache, without mispredicted branches.
-// It ends where a turn leaves nearly as many; not tried where most arcs lead near, few vertices have none, or
-// arcs are many. Cost: some nanoseconds an arc and turn; two indices an arc and two bits a vertex and thread.
-// Source: McLendon et al. 2005.
+// Vertices that are strong components alone, as no arc leads to them or none leads away, again and again:
+// settled, as tarjan.h takes it, in a graph of few arcs that lead far, where a search would wait for memory
+// twice a vertex. Bits say whether a vertex is left, has an arc to one that is left, and has one from such a
+// vertex. Arcs between vertices left are copied, and each turn reads them in the order of memory, at bits in
+// a cache, without mispredicted branches. It ends where a turn leaves nearly as many; not tried where most
+// arcs lead near, few vertices have none, or arcs are many. Cost: some nanoseconds an arc and turn; two
+// indices an arc and two bits a vertex and thread. Source: McLendon and others 2005, "Finding strongly
+// connected components in distributed graphs".
 #pragma once
 
 #include "cpu/graph/tarjan.h"

@@ -1,10 +1,10 @@
-// Contacts of rows where links are transitive and every row around has neighbours straight ahead, as among
-// faces, edges or corners; and of rows linked by bonds, across faces. By the bits of elements linked straight
-// ahead a link is superfluous where
+// Contacts of rows where links are transitive and every row around has elements straight ahead as neighbours,
+// as among faces, edges or corners; and of rows that are linked by bonds, which are across faces. Elements
+// linked straight ahead are a bit each. By these a link is superfluous where
 //  - there is a detour by other rows (RowsAround);
 //  - both runs go on from the place before, which is linked, too (Contacts);
 //  - it leads across, and one of the two runs goes on.
-// Source: ours; that all others may be left out for one neighbour is of Wu et al. 2009.
+// Source: ours; that all others may be left out for one neighbour is of Wu, Otoo and Suzuki 2009.
 #pragma once
 
 #include <optional>

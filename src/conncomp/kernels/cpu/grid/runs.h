@@ -4,7 +4,8 @@
 // (run_links.h). 3. Components are numbered, mostly in the order of the runs where they begin
 // (number_components). 4. Every label is written once (run_labels.h). Cost: the input is read once where all
 // foreground is of one value, else a few times. Memory: an index a run, half a byte an element. Source: ours,
-// from runs (He et al. 2008), 2 x 2 blocks (Grana et al. 2010) and union_find.h.
+// from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and the
+// union-find of Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cpu/core/radix_sort.h"

@@ -1,7 +1,8 @@
 // Models on any edges on the CPU: the updates of Swendsen and Wang and of Wolff, by union-find over active
 // bonds (core/edge_spins.h), and local updates (core/edge_local.h). Threads take parts of the bonds, some
 // hundred of which draw at once, and unite the ends of active ones; a bit for each root says whether its
-// cluster stays. Then vertices find their roots. Source: ours; Swendsen, Wang 1987; Wolff 1989.
+// cluster stays. Then vertices find their roots. Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev.
+// Lett. 58, 86 (1987), and U. Wolff, 62, 361 (1989).
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // The clusters of a lattice as a forest of runs, maximal stretches of sites that active bonds along the row
 // join, numbered in C order and united by active bonds between rows; a root begins at the smallest site. One
 // bond is followed for each stretch in which neither of two runs breaks. Memory: an index a site; a bit for
-// starts. Source: ours, from runs (He et al. 2008) and union-find.
+// starts. Source: ours, from runs (He, Chao and Suzuki 2008) and union-find.
 #pragma once
 
 #include <optional>

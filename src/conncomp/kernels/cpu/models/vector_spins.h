@@ -1,6 +1,6 @@
 // The XY and the Heisenberg model by clusters of Wolff's embedding (core/vector_spins.h). Projections on the
 // mirror make the active bonds of a word wherever the forests of potts/ ask for them; a last pass reflects. A
-// single cluster grows from its site. Source: ours; Wolff 1989.
+// single cluster grows from its site. Source: ours; U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 #pragma once
 
 #include "core/vector_spins.h"

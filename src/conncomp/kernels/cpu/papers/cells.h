@@ -1,7 +1,7 @@
 // The cells of an array with their neighbours: what the papers' serial algorithms scan, forward or backward.
-// Neighbours are differences of indices and places, found once for the interior of rows and for their ends.
-// Links are read once for an item, 16 bits an element; with more steps, scans ask by an indirect call for
-// each link. Source: Hawick et al. 2010; label equivalence also Maddix 2014.
+// Neighbours are differences of indices and places in memory, worked out once for the interior of rows and
+// for their ends. Links are read once for an item, 16 bits an element; with more steps, scans ask by an
+// indirect call for each link. Source: Hawick, Leist and Playne 2010; label equivalence also Maddix 2014.
 #pragma once
 
 #include <array>

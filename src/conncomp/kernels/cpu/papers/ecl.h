@@ -1,6 +1,9 @@
-// ECL-CC on the CPU, with the phases, variants (init, jump, finish) and source of cuda/graph/ecl.cuh. Fills
-// parent[v] with the smallest vertex of v's component. One thread runs the paper's serial code, without
-// atomic operations. Without jumping (jump = 3) a search may visit every vertex.
+// Union–find with intermediate pointer jumping: ECL-CC on the CPU. Fills parent[v] with the smallest vertex
+// of v's component. With `symmetric`, only the larger end of an arc looks at it. Three phases over all
+// vertices: every vertex starts under a smaller neighbour; each arc unites its ends; every vertex is pointed
+// to its root. Variants are those of the paper and of cuda/graph/ecl.cuh (init, jump, finish). One thread
+// runs the paper's serial code, without atomic operations. Without jumping (jump = 3) a search may visit
+// every vertex. Source: Jaiganesh and Burtscher 2018, 3, 5.1.
 #pragma once
 
 #include "cpu/core/parallel.h"

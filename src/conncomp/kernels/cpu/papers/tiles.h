@@ -1,7 +1,9 @@
 // Components of an array or lattice, first within tiles, then across them, on one thread: fills labels with
-// the smallest index of each component, or -1 for background. Tiles are labelled by breadth-first searches,
-// by union-find on trees balanced by size, or by self-labelling, then relaxed or sewn together as in
-// cuda/papers/tiles.cuh, whose source it shares.
+// the smallest index of each component, or -1 for background. A tile's components are found by breadth-first
+// searches, by union-find on trees balanced by size, or by lowering the labels at the ends of links until
+// none changes (self-labelling). Then relaxation lists the roots at the ends of links over seams, which lower
+// each other's label; or sewing unites trees over seams, first within groups of two tiles a side, then of
+// four, ..., at last over the ends of periodic axes. Source: Weigel 2011, section II.B and C.
 #pragma once
 
 #include "core/union_find.h"

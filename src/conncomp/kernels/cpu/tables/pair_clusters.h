@@ -89,7 +89,7 @@ template <class Ids> class PairClusters {
  public:
   using Column = typename Ids::Column;
 
-  // Thresholds ascend; at least one, without meaning where pairs have no weights.
+  // Thresholds ascend: one without meaning if pairs have no weights, none if ids are only numbered.
   explicit PairClusters(std::vector<double> thresholds)
       : thresholds_(std::move(thresholds)), forests_(int(thresholds_.size())) {}
 

@@ -8,8 +8,8 @@
 // 3. unite_remainder, and unite_long for listed rows, go through the arcs left of open vertices; or of those
 //    outside the giant up to the first that leads there, if that is less and arcs are listed from both ends
 // Cost: one read of indptr and the first arcs of rows, two of parents; more without local order or giant.
-// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton et al. 2018 (Afforest) for sampling,
-// Jaiganesh and Burtscher 2018 (ECL-CC) for starts; the blocks are ours.
+// Memory: a bit a vertex, 4 or 8 bytes for kMidRow arcs. Source: Sutton, Ben-Nun, Barak 2018 (Afforest) for
+// sampling, Jaiganesh and Burtscher 2018 (ECL-CC) for starts; the blocks are ours.
 #pragma once
 
 #include "cuda/graph/ecl.cuh"
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads)) sam
     }
     if (__any_sync(kAllLanes, degree > kShort)) {
       arcs_left += degree;
-      // Of trees that blocks have made few words are enough.
+      // Few words suffice for trees that blocks have made.
       const Index start_of_first = __shfl_sync(kAllLanes, start, __ffs(int(bits)) - 1);
       if (stage == kHalfOfScattered && !is_one_of<8>(word) &&
           __all_sync(kAllLanes, !is_open || start == start_of_first))

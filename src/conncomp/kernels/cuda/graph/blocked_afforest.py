@@ -1,4 +1,4 @@
-"""The default for graphs on the GPU: drives ``blocked_afforest.cuh``."""
+"""The default for graphs on the GPU: rows by ``blocked_afforest.cuh``, lists of arcs by ecl.py."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KERNELS = Templates(
 )
 LOCAL_THREADS, GUESSERS = 1024, 256
 MID_ROW, HUB = 128, 4096
-VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
+VERTEX_BYTES = 4 + 2 * 4 / WARP  # of shared memory, in a block
 # Two blocks that unite vertices share a multiprocessor, which keeps a kilobyte of each. With more
 # arcs per vertex than MANY_ARCS, few stay in a block: smaller ones are faster. With fewer, vertices
 # start under their lowest neighbours.
@@ -59,7 +59,7 @@ def fill_roots(gpu: Gpu, graph: GraphArrays, roots: DeviceArray, workspace: Work
         gpu, (symmetric, symmetric and arcs <= MANY_ARCS * count), *types
     )
     words = -(-count // WARP)
-    # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
+    # A row of d > HUB arcs has ceil(d / HUB) parts, each two numbers.
     of_rows = (min(count, arcs // MID_ROW), roots.dtype), (4 * (arcs // HUB), roots.dtype)
     open_, long_rows, parts, remainder, components = workspace.take(
         gpu, (words, BITS), *of_rows, (REMAINDER_BYTES, BYTE), (1, COUNT)

@@ -1,5 +1,5 @@
 // Spanning forests by rounds of Borůvka: sets a bit for each arc of the forest of least keys, whatever the
-// directions of arcs. Keys differ: numbers of arcs, ranks, or weights of 32 bits above numbers.
+// directions of arcs. Keys differ: numbers of arcs, ranks in an order, or weights of 32 bits above numbers.
 // 1. forest_first.cuh: where rows are sorted and arcs weigh the same both ways, each vertex is united over
 // the least edge of its own row, and arcs from larger ends are left out.
 // 2. forest_trees.cuh, forest_edges.cuh: trees are numbered, and edges between them listed, which lower the
@@ -8,8 +8,9 @@
 // 3. forest_outside.cuh: where arcs are many, those below a sampled limit go through 2 first and make a giant
 // tree; the others are in the rows of vertices outside.
 // Cost: arcs read two or three times; a round halves the trees with edges. Memory: two lists of edges, two
-// keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin et al.
-// 2023 (ECL-MST); Osipov et al. 2009 for lighter edges first.
+// keys and three numbers a vertex (four, five with links), a bit an arc. Source: Borůvka 1926; Fallin,
+// Gonzalez, Seo and Burtscher 2023 (ECL-MST); Osipov, Sanders and Singler 2009 for lighter edges first;
+// Jaiganesh and Burtscher 2018.
 #pragma once
 
 #include "cuda/graph/forest_first.cuh"

@@ -1,12 +1,12 @@
 // Paths and cycles whose vertices have one way on, contracted or dropped in logarithmic time. Vertices whose
-// arcs lead to one other only form trees, each with a root at its end, or a cycle, found by unions
+// arcs lead to one other only form trees, each with a root at which it ends, or a cycle, found by unions
 // (find_roots). In 0 -> 1 -> 2 <-> 3 -> 4, vertices 0, 1, 2 lead to 3, which has two ways on; 4 has none.
 // Where a root has no way on, or there is a cycle, all is told: the cycle is a component, others are alone.
 // Where an arc leads back from the root, what is between (2 and 3) becomes one vertex, by marks that jump
 // (jump_to_roots). Rounds along and against the arcs end where little is dropped. Many mutual arcs are united
 // first (unite_mutual). Cost: a round reads arcs about five times, with a random access each. Memory: four
-// words and two bits a vertex. Source: Wyllie 1979 (pointer jumping); Hong et al. 2013 (pairs, Trim2); the
-// rest is ours.
+// words and two bits a vertex. Source: pointer jumping of Wyllie 1979, union-find of Jaiganesh and Burtscher
+// 2018; Hong, Rodia and Olukotun 2013 find pairs (Trim2); the rest is ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"
@@ -68,7 +68,7 @@ template <class Vertex> class Chains {
         });
     label(barrier);
   }
-  // Of every vertex its set, or kTold if its component is.
+  // The set of every vertex, or kTold if its component is.
   const Vertex* labels() const { return jumps_[turn_]; }
 
   static constexpr Vertex kTold = -1;

@@ -60,7 +60,7 @@ template <class Vertex> class Pieces {
  private:
   enum { kRising, kFalling, kFirst };  // what blocks tell each other
 
-  // Of lanes beside each other that leave the same vertex, one notes what all know of rising arcs.
+  // Where lanes side by side leave the same vertex, one notes what all know of rising arcs.
   void note_farthest(const ArcList<const Vertex>& arcs) const {
     visit_ends<kNotedAtOnce>(arcs, Share(arcs.count, kSmallestShare), [&](const auto& u, const auto& v) {
 #pragma unroll

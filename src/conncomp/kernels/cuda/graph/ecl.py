@@ -14,7 +14,7 @@ from conncomp.kernels.graph import GraphArrays
 FILE = "cuda/graph/ecl.cuh"
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
 # Threads of one vertex each take a third to nine tenths of the time of those that go on with
-# others; but a tenth more in lattices of two dimensions, which have so many arcs per vertex.
+# others, but a tenth more in 2-D lattices, which have so many arcs per vertex.
 FLAT_ARCS = 3, 4
 THREADS_FOR_ARCS = 128  # of one arc each
 OPTIONS = {"init": (3, 1, 2), "jump": (4, 1, 2, 3), "finish": (3, 1, 2)}

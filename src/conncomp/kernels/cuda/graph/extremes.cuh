@@ -1,9 +1,9 @@
 // The smallest vertex known to reach each vertex of a directed graph, and the smallest that it is known to
 // reach: one side of signatures (signatures.cuh), in half of the bytes. Arcs pass on what is known of their
 // ends, and of these two, as in pointer jumping. Once nothing changes, a vertex with two equal entries is in
-// that one's strong component; an arc with differing ends joins two. Cost: two random accesses an arc and
-// sweep, more where something changes. Source: Alabandi et al. 2023 (ECL-SCC), with the largest vertices and
-// stores that may be lost; here atomic minima.
+// that one's strong component, and an arc whose ends differ joins two components. Cost: two random accesses
+// an arc and sweep, more where something changes. Source: Alabandi, Sands, Biros and Burtscher 2023
+// (ECL-SCC), with the largest vertices and stores that may be lost; here atomic minima.
 #pragma once
 
 #include "core/atomics.h"

@@ -10,7 +10,7 @@
 namespace conncomp {
 
 constexpr int kLimitSamples = 1024;
-// Of a multiprocessor, on every kind of GPU.
+// Per multiprocessor, on every kind of GPU.
 constexpr int kOutsideThreads = 128;
 constexpr int kOutsideBlocks = resident_blocks(kOutsideThreads) < 12 ? resident_blocks(kOutsideThreads) : 12;
 constexpr int kHubBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;

@@ -1,8 +1,8 @@
 // Which vertices a pivot reaches, and which reach it: those with both bits are in its strong component. A
-// sweep goes through the arcs that may pass on something, a bit each; later threads see what it has set.
-// Where the frontier creeps, the search is given up; what it has reached is true. Cost: a sweep reads the
-// bits of arcs, the open arcs, and two random words for each. Source: Fleischer et al. 2000; the bits are
-// ours.
+// sweep goes through the arcs whose bit says that they may pass on something; later threads see what it has
+// set. Where the frontier creeps, the search is given up, but what it has reached is true. Cost: a sweep
+// reads the bits of arcs, the open arcs, and two random words for each. Source: Fleischer, Hendrickson and
+// Pinar 2000; the bits are ours.
 #pragma once
 
 #include "cuda/graph/arc_lists.cuh"
@@ -60,7 +60,7 @@ CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searche
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
     const int64_t sum = sum_of_block(reaches);
-    // Of two sums in turns, nobody adds to the one that is read, so that all blocks decide alike.
+    // Two sums take turns: nobody adds to the one that is read, so all blocks decide alike.
     if (threadIdx.x == 0 && sum > 0) Current::fetch_add(state->reaches + sweep % 2, sum);
     if (!barrier.any(reaches > 0)) return true;
     const int64_t reached = Current::load(state->reaches + sweep % 2) + 1;

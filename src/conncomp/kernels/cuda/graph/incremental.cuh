@@ -1,10 +1,12 @@
-// Components of a graph that grows: a forest (core/union_find.h) and the number of its trees stay on the GPU.
-// Nobody waits: check_vertices notes a vertex out of range (Refusal), unite_batch then leaves out the batch,
-// and the host asks later. A union hooks one root, for good, so unions are counted. A batch at once can make
-// a long path: so shorten_united points the ends of a sample of edges that have united (a bit each) to their
-// roots, and of all if a path is long. Edges may change meanwhile: each is loaded once, and checked, to be
-// united. Cost: edges read twice, some a third time; two random reads of parents an edge, a compare-and-swap
-// for one that unites. Source: batches as in Hong et al. 2020.
+// Components of a graph that grows: a forest as of core/union_find.h and the number of its trees stay on the
+// GPU. Nobody waits: check_vertices writes down a vertex out of range (Refusal), unite_batch then leaves out
+// the batch, and the host asks later. A union hooks one root, for good, so unions are counted. A batch at
+// once can make a long path: so shorten_united points the ends of a sample of edges that have united (a bit
+// each) to their roots, and of all if a path is long. Edges may change meanwhile: each is loaded once, and
+// checked, to be united. Cost: edges read twice, some a third time; two random reads of parents an edge, a
+// compare-and-swap for one that unites. Source: union-find of Jaiganesh and Burtscher 2018; batches as in
+// Hong, Dhulipala and Shun 2020, "Exploring the Design Space of Static and Incremental Graph Connectivity
+// Algorithms on GPUs".
 #pragma once
 
 #include "cuda/graph/edges.cuh"

@@ -26,7 +26,7 @@ ROUNDS = 32
 WORDS = np.dtype(np.uint32)
 # The arguments that hold vertices, by the numbers that kernels know them by.
 ARGUMENTS = ("src", "dst", "u", "v", "vertices")
-# Of the struct Refusal: its first fields, and how many calls follow.
+# The first fields of the struct Refusal, and how many calls follow.
 REFUSAL, REMAINDERS = ("call", "argument", "place", "value"), 64
 
 

@@ -1,11 +1,11 @@
 // The signature of a vertex in a directed graph: the smallest and the largest of its ancestors, the vertices
 // known to reach it, and of its descendants, which it is known to reach. Along u -> v ancestors of u become
 // some of v, and descendants of v some of u; so do what signatures tell of those, as in pointer jumping. Once
-// none widens, a vertex whose smallest ancestor is its smallest descendant is in that one's strong component,
-// and an arc with differing ends joins two. In the cycle 2 -> 0 -> 3 -> 2 every signature becomes (0..3,
-// 0..3); with 3 -> 5, that of 5 becomes (0..5, 5..5). The largest are there for speed: where numbers rise
-// along a path, only they jump; and they cut more arcs. Source: Alabandi et al. 2023 (ECL-SCC), whose
-// signatures hold the largest only.
+// no signature widens, a vertex whose smallest ancestor is its smallest descendant is in that one's strong
+// component, and an arc whose ends differ joins two components. In the cycle 2 -> 0 -> 3 -> 2 every signature
+// becomes (0..3, 0..3); with 3 -> 5, that of 5 becomes (0..5, 5..5). The largest are there for speed: where
+// numbers rise along a path, only they jump; and they cut more arcs. Source: Alabandi, Sands, Biros and
+// Burtscher 2023 (ECL-SCC), whose signatures hold the largest only.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

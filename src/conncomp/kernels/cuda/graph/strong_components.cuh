@@ -7,8 +7,8 @@
 // 4. signatures.cuh: signatures widen, by sweeps over arcs or, on long paths, by vertices (widening.cuh)
 // 5. arc_lists.cuh: arcs between components, and within told ones, are dropped; 4 again until none is left
 // Cost: rounds of 4 and 5: the logarithm of the components on a path. Memory: 4 words an arc, 8 a vertex,
-// bits. The host waits once a graph. Source: Fleischer et al. 2000 for 2, Kahn 1962 for 3, Alabandi et al.
-// 2023 (ECL-SCC) for 4; the rest is ours.
+// bits. The host waits once a graph. Source: Fleischer, Hendrickson, Pinar 2000 for 2, Kahn 1962 for 3,
+// Alabandi, Sands, Biros, Burtscher 2023 (ECL-SCC) for 4; the rest is ours.
 #pragma once
 
 #include "cuda/graph/cuts.cuh"

@@ -82,7 +82,7 @@ def fill_roots(gpu: Gpu, graph: GraphArrays, roots: DeviceArray, workspace: Work
     )
     components = memory["components"]
     grid = max(1, min(most_blocks, -(-max(arcs, vertices) // SMALLEST_SHARE))), THREADS
-    # What comes first tells which kernels there are, while the longest is being compiled.
+    # The first steps tell which kernels follow, while the longest is being compiled.
     with gpu.loading([KERNELS.module(vertex, roots.dtype)]):
         listed = _begin(gpu, graph, memory, grid)
     strong = KERNELS.one(gpu, vertex, roots.dtype)
@@ -122,7 +122,7 @@ def _begin(gpu: Gpu, graph: GraphArrays, memory: PlacedStruct, grid: tuple[int, 
     return listed
 
 
-# What choose_pivot has found to do first in a graph.
+# The first steps that choose_pivot has found.
 _steps_of_graphs: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()
 
 

@@ -1,9 +1,10 @@
 // Signatures that widen from vertex to vertex, where sweeps over arcs would be too many. A block has a share
-// of consecutive vertices, each with marks for ancestors and descendants. Its sweep takes the marks; a vertex
-// that had one completes what it knows by its smallest and largest ancestors, passes it on along its arcs, or
-// against them, and marks whoever did not know. Cost: a vertex between two that know is marked, and its row
-// read, a few times; two bits a vertex and sweep. Source: marks as the frontier of Merrill, Garland and
-// Grimshaw 2012, signatures of Alabandi et al. 2023.
+// of consecutive vertices, each with a mark for its ancestors and one for its descendants. Its sweep takes
+// the marks of the share; a vertex that had one completes what it knows by what its smallest and largest
+// ancestors know, passes it on along its arcs, or against them, and marks whoever did not know. Cost: a
+// vertex between two that know is marked, and its row read, a few times; two bits a vertex and sweep. Source:
+// marks as the frontier of Merrill, Garland and Grimshaw 2012, signatures of Alabandi, Sands, Biros and
+// Burtscher 2023.
 #pragma once
 
 #include "cuda/graph/giant_search.cuh"

@@ -1,9 +1,9 @@
 // Labels large volumes of bytes of one foreground value that touch at corners, by runs of bundles of 2 x 2
-// rows: the default, if a sample sees no other value. Elements of a bundle in neighbouring columns touch, so
-// a run of the "or" of its rows is a node. A tile of 64 x 16 x 16 elements has 128 words of bundles, a thread
-// each. sample_bundles chooses; label_bundle_tiles takes that back where it finds another value, and bricks
-// label the array; the rest is as in run_tiles.cuh. Of each of the four bundles that come before one, one or
-// two rows lie beside it, its edge:
+// rows: the default for them, if a sample sees no other value. All that the rows of a bundle hold in
+// neighbouring columns touches, so a run of the "or" of its rows is connected and is a node. A tile of 64 x
+// 16 x 16 elements has 128 words of bundles, a thread each. sample_bundles chooses; label_bundle_tiles takes
+// that back where it finds another value, and bricks label the array; the rest is as in run_tiles.cuh. Of
+// each of the four bundles that come before one, one or two rows lie beside it, its edge:
 //
 //     z    before   . .  2 2  . .      0  (y - 1)         rows 0 and 2 touch rows 1 and 3 of that
 //          before   . 1  2 2  3 .      1  (y - 1, z - 1)  row 0 touches row 3
@@ -11,8 +11,8 @@
 //          own      0 0  # #           3  (y + 1, z - 1)  row 1 touches row 2
 //
 // Cost: 1 byte read and 4 written per element, a quarter of a byte written and read twice, and 2 bytes per
-// run. Memory: 0.43 bytes per element. Source: ours, from runs (He et al. 2008) and union–find; rows as one:
-// Grana et al. 2010.
+// run. Memory: 0.43 bytes per element. Source: ours, from runs (He, Chao and Suzuki 2008) and union–find;
+// rows as one: Grana, Borghesani and Cucchiara 2010.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"

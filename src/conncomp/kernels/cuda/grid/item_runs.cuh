@@ -1,11 +1,12 @@
 // Labels small images of bytes by runs, a block an item, in one launch and in shared memory: the default for
 // consecutive labels of batches, such as masks of a network. A word has the bits of 32 elements of a row.
-// Runs, numbered as they lie, are nodes under lower ones: the first contact with the row above, by a store;
-// then all paths are halved at once, and other needed contacts united. A label is the number of roots up to
-// its own. Where foreground has one value, links follow from bits; else both values are read again, and
-// changes decide links only. Cost: 1 byte read and 4 or 8 written per element. A large item has a
+// Runs are numbered as they lie, by counting beginnings; a run is a node whose parent is a lower one: the
+// first contact with the row above, by a store; then all paths are halved at once, and the other needed
+// contacts are united. A label is the number of roots up to its own. Where an item's foreground has one
+// value, links follow from bits alone; else both values are read again for each link, and values that change
+// meanwhile decide links only. Cost: 1 byte read and 4 or 8 written per element. A large item has a
 // multiprocessor to itself, so few items leave others idle. Shared memory: 24 bytes per word and 2 per
-// element. Source: ours, from runs (He et al. 2008) and union–find.
+// element. Source: ours, from runs (He, Chao and Suzuki 2008) and union–find.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"

@@ -1,12 +1,13 @@
 // Labels large volumes of bytes that touch at faces, by runs of tiles: the default for them. A tile of 64 x
 // 16 x 16 elements is 512 words of bits, a thread each. label_run_tiles unites the runs of a tile in shared
-// memory (run_forest.cuh) and keeps words and forest; a component that reaches the tile's border has an entry
-// among the labels, at its first element. join_run_tiles unites contacts across borders; settle_run_roots,
-// for consecutive labels, points entries to roots and keeps their bits; write_run_labels follows each entry
-// once. Links follow from bits, or with several values from planes of the bits in which they differ. Values
-// that change decide links only; entries lead to smaller indices only. Cost: 1 byte read and 4 written per
-// element, half a byte written and read twice, 2 per run. Memory: 2.4 bytes per element. Source: ours, from
-// runs (He et al. 2008) and union–find.
+// memory (run_forest.cuh) and keeps words and forest; the first element of a component that reaches the
+// tile's border is an entry among the labels. join_run_tiles lists and unites contacts across borders;
+// settle_run_roots, for consecutive labels, points entries to their roots and keeps their bits;
+// write_run_labels follows each entry once and writes labels. Where foreground has one value links follow
+// from bits alone, else from planes of the bits in which values differ. Values that change meanwhile decide
+// links only; entries are followed to smaller indices only. Cost: 1 byte read and 4 written per element, half
+// a byte written and read twice, 2 per run. Memory: 2.4 bytes per element. Source: ours, from runs (He, Chao
+// and Suzuki 2008) and union–find.
 #pragma once
 
 #include "cuda/core/root_bits.cuh"

@@ -4,12 +4,12 @@
 // image in every stage: link_bricks (for rules that do not link all equal neighbours of a connectivity),
 // label_tiles, join_tiles, number_tiles (consecutive labels) and write_labels; sparse_tiles.cuh does part of
 // two. A component that reaches no border of its tile is settled there; others get an entry in global memory.
-// Values and labels may change meanwhile: elements and addresses follow from masks in the workspace, values
-// read again only choose among the masks' foreground, and an entry, maybe never written, is followed to
-// smaller indices only. Cost: array read and labels written once; 2 or 3 bits per element and 4 or 8 bytes
-// per component of a brick at its tile's border; a bit per element and step for given links. Source: ours;
-// blocks of pixels: Grana et al. 2010, Allegretti et al. 2020; a first union by a store: ECL-CC (Jaiganesh
-// and Burtscher 2018).
+// The owner may change values and labels meanwhile: elements and addresses follow from masks in the
+// workspace, values read again only choose among the masks' foreground, and an entry, which may never have
+// been written, is followed to smaller indices only. Cost: array read and labels written once; 2 or 3 bits
+// per element and 4 or 8 bytes per component of a brick at its tile's border; a bit per element and step for
+// given links. Source: ours; blocks of pixels: Grana, Borghesani and Cucchiara 2010, Allegretti, Bolelli and
+// Grana 2020; a first union by a store: ECL-CC (Jaiganesh and Burtscher 2018).
 #pragma once
 
 #include "cuda/grid/join_tiles.cuh"

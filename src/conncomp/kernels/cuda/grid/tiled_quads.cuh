@@ -1,13 +1,14 @@
 // Labels images of bytes with corners by union–find in tiles, a thread a quad of 2 x 2 elements: the default
 // for those too small for bricks. A quad is whole if its foreground has one value, and then is one node, at
 // its first element; else it is split, and each value is a node. A warp has a row of quads. label_quads makes
-// runs of touching quads by ballots, puts each under one that it touches above by a store, and unites the
-// other needed contacts, those of split quads by value; join_quads does so where tiles meet; number_rows
-// numbers words of bits of roots, or each block of write_quads, for small items; write_quads follows each
-// node to its root. label_quads sets the bit of a root, and whoever puts it under another clears it. Parents
-// and quads lie in the workspace, so changing values decide links only. Cost: 1 byte read, 4 or 8 written,
-// and 1.5 written and read twice per element; several times that where most quads are split. Source: Oliveira
-// and Lotufo 2010, as for elements; blocks: Grana et al. 2010; which contacts need no union is ours.
+// runs of touching quads by ballots, puts each under one that it touches in the row above by a store, and
+// unites the other needed contacts, and those of split quads value by value; join_quads does so where tiles
+// meet; number_rows numbers words of bits of roots, unless each block of write_quads does, for small items;
+// write_quads follows each node to its root. The bit of a root is set by label_quads, and cleared by whoever
+// puts it under another. Parents and quads lie in the workspace, so values that change decide links only.
+// Cost: 1 byte read, 4 or 8 written, and 1.5 written and read twice per element; several times that where
+// most quads are split. Source: Oliveira and Lotufo 2010, as for elements; blocks: Grana, Borghesani and
+// Cucchiara 2010; which contacts need no union is ours.
 #pragma once
 
 #include "core/union_find.h"

@@ -1,11 +1,11 @@
 // Clusters of bonds in a box of rows, in shared memory. A site's label is the place of itself or of one
 // before it in its cluster; at last it leads to the cluster's smallest place. A warp goes through a band of
 // consecutive rows, a lane a site. Bonds, and where runs of sites begin, are bits. begin: a thread a word,
-// its links within the band, but those that two neighbours make up for. label_band: a run takes the label at
-// its first link, without a search, or its own first place; other links unite, 32 at a time. join unites
-// likewise between bands, and over the ends of axes. flatten: roots of trees lead to those of clusters, then
-// all sites in two steps. Cost: some 100 instructions a site and two axes, 60 of them in the walk. Source:
-// ours, from runs (He et al. 2008).
+// its links within the band, except those that two neighbours make up for. label_band: a run takes the label
+// that its first link leads to, without a search, or its own first place; what the other links join is
+// united, 32 at a time. join unites likewise by bonds between bands, and over the ends of axes. flatten:
+// roots of trees lead to those of clusters, and then all sites in two steps. Cost: some 100 instructions a
+// site and two axes, 60 of them in the walk. Source: ours, from runs (He, Chao, Suzuki 2008).
 #pragma once
 
 #include "core/philox.h"

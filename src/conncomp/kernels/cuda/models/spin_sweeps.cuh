@@ -147,6 +147,10 @@ template <bool by_warp> struct TeamOf {
     if constexpr (by_warp) return warp_or(bits);
     return bits;
   }
+  // Lets what all have read before be written after.
+  static void meet() {
+    if constexpr (by_warp) __syncwarp();
+  }
 };
 
 // A node, and another one or a site.
@@ -225,6 +229,7 @@ template <int axes> struct BoxMemory {
     for (int k = 0; k < axes - 1; ++k) {
       if (here.previous[k] < 0) continue;
       const Bits32 left = leading[k] & ~Team::any(followed[k]);
+      Team::meet();
       if (Team::leads()) bonds[k * halves + segment[here.previous[k]].half] = left;
     }
   }

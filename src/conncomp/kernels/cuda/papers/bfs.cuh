@@ -1,9 +1,10 @@
-// Kernel 3: one breadth-first search after another. Fills roots[v] with the smallest vertex of v's component,
-// for rows that list every arc from both ends. A search starts at the first vertex without a root, the
-// smallest of its component (bfs_seek). A sweep has a thread for each vertex; the frontier gives its root to
-// neighbours without one, the next frontier (bfs_sweep). Cost: as many sweeps, of two launches, as a
-// component has levels; each reads a byte per vertex, and all together each arc once. Source: Hawick et al.
-// 2010, section 4.3.3, after Harish and Narayanan 2007.
+// Kernel 3 of Hawick, Leist and Playne: one breadth-first search after another. Fills roots[v] with the
+// smallest vertex of v's component, for rows that list every arc from both ends. A search starts at the first
+// vertex without a root, the smallest of its component (bfs_seek). A sweep gives every vertex a thread; those
+// of the frontier give their root to neighbours that have none, and put them in the next frontier
+// (bfs_sweep). Cost: as many sweeps, of two launches, as a component has levels; each reads a byte per
+// vertex, and all together each arc once. Source: Hawick, Leist and Playne 2010, section 4.3.3, after Harish
+// and Narayanan 2007.
 #pragma once
 
 #include "cuda/core/sweeps.cuh"

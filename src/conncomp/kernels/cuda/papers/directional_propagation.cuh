@@ -1,9 +1,10 @@
-// Kernel C: propagation along rows, to the labels of Kernel A (neighbour_propagation.cuh). A sweep has passes
-// forward and backward along each axis: a thread carries the lowest label along a row of cells, as long as
-// they are linked, and looks at other rows' neighbours of the cell it leaves (propagate_along). On a periodic
+// Kernel C: propagation along rows. Fills label[i] with the smallest index of i's component, or -1 for
+// background. Every cell starts with its index (start_labels). A sweep has passes forward and backward along
+// each axis, in which a thread carries the lowest label along a row of cells, as long as they are linked, and
+// looks at cells of other rows that are neighbours of the cell it leaves (propagate_along). On a periodic
 // axis, the first cell looks at the last. Sweeps go on until none changes. Cost: a pass reads values and
 // labels once, and those of other rows where edges and corners connect; as many sweeps as a path has bends.
-// Source: Hawick et al. 2010, section 5.2.3 and Algorithm 7.
+// Source: Hawick, Leist and Playne 2010, section 5.2.3 and Algorithm 7.
 #pragma once
 
 #include "cuda/grid/cells.cuh"

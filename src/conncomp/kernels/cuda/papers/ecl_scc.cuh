@@ -1,7 +1,9 @@
-// ECL-SCC: fills roots[v] with the smallest vertex of v's strong component, for a list of arcs. Blocks pass
-// extremes (extremes.cuh) along arcs until nothing changes (ecl_scc_sweep). Arcs whose ends differ or are
-// settled are dropped (ecl_scc_drop), the ends of others start anew (ecl_scc_start), until no arcs are left.
-// Cost: arcs read once a sweep; two entries per vertex, and two lists of arcs. Source: Alabandi et al. 2023.
+// ECL-SCC: fills roots[v] with the smallest vertex of v's strong component, for a list of arcs. Each vertex
+// has a signature, its extremes (extremes.cuh), which blocks pass along arcs until nothing changes
+// (ecl_scc_sweep). A vertex with two equal entries is in the component of that vertex. Arcs whose ends differ
+// or are settled are dropped (ecl_scc_drop), the ends of others start anew (ecl_scc_start), until no arcs are
+// left. Cost: arcs read once a sweep; two entries per vertex, and two lists of arcs. Source: Alabandi, Sands,
+// Biros and Burtscher 2023.
 #pragma once
 
 #include "cuda/graph/extremes.cuh"

@@ -1,7 +1,8 @@
-// Kernel 1: fills labels[v] with the smallest vertex of v's component, for a list of edges. Every vertex
-// starts with itself; a sweep gives every edge a thread, which lowers the higher label of its ends to the
-// other, until a sweep changes nothing. Cost: a sweep reads all edges and two labels each; at most one sweep
-// more than the longest shortest path has edges. Source: Hawick et al. 2010, section 4.3.1 and Algorithm 2.
+// Kernel 1 of Hawick, Leist and Playne: fills labels[v] with the smallest vertex of v's component, for a list
+// of edges. Every vertex starts with itself; a sweep gives every edge a thread, which lowers the higher label
+// of its ends to the other, until a sweep changes nothing. Cost: a sweep reads all edges and two labels each;
+// at most one sweep more than the longest shortest path has edges. Source: Hawick, Leist and Playne 2010,
+// section 4.3.1 and Algorithm 2.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

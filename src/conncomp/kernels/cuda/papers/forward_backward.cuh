@@ -1,11 +1,12 @@
 // Strong components by forward and backward searches that divide a graph. Fills roots[v] with the smallest
-// vertex of v's strong component, for a list of arcs. Vertices are in classes, at first one; no component is
-// in two. A round trims vertices without arcs to, or from, others of their class: components alone
-// (divide_mark, divide_trim). In each class the smallest other vertex starts searches along arcs and against
-// them (divide_seek, divide_sweep). What both reach is its component; what one reaches, or none, are new
-// classes (divide_split, divide_move). Cost: each round sweeps over all arcs as often as its longest search
-// has levels; a path in order takes half as many rounds as vertices. Six entries per vertex. Source:
-// Fleischer et al. 2000; on the GPU Barnat et al. 2011, to which Maddix 2014 refers.
+// vertex of v's strong component, for a list of arcs. Vertices are in classes, at first one, and no component
+// is in two. A round trims vertices without arcs to, or from, others of their class: each is a component
+// (divide_mark, divide_trim). In each class the smallest other vertex starts a search along arcs and one
+// against them (divide_seek, divide_sweep). What both reach is its component; what one reaches, or none, are
+// three new classes (divide_split, divide_move). Cost: each round sweeps over all arcs as often as its
+// longest search has levels; a path in order takes half as many rounds as vertices. Six entries per vertex.
+// Source: Fleischer, Hendrickson and Pinar 2000; on the GPU Barnat, Bauch, Brim and Češka 2011, to which
+// Maddix 2014 refers.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

@@ -1,12 +1,13 @@
-// Kernel D: label equivalence, to the labels of Kernel A (neighbour_propagation.cuh). At first every cell has
-// a label of its own, which refers to itself. Until no cell is linked to one of a lower label, each cell that
-// is lets its label refer to the lowest (equivalence_scan), the cell of its index points each label in use to
-// the end of its references (equivalence_analyse), and each cell takes what its label refers to
-// (equivalence_relabel). Options: several cells a thread, for the cache; stores instead of atomic minima, of
-// which any wins and the others follow in the next sweep; a first sweep of Kernel B, after which chains may
-// go on one reference a sweep. Cost: a sweep reads the values and labels of all neighbours and labels four
-// times; sweeps grow as the logarithm of the longest path. One more array of labels. Source: Hawick et al.
-// 2010, section 5.2.4 and Algorithm 8, whose chains are followed by `ref`; options: Maddix 2014.
+// Kernel D: label equivalence. Fills label[i] with the smallest index of i's component, or -1 for background.
+// At first every cell has a label of its own, which refers to itself. Until no cell is linked to one of a
+// lower label, each cell that is lets its label refer to the lowest (equivalence_scan), each label in use is
+// pointed to the end of its chain of references by the cell that has its own index (equivalence_analyse), and
+// each cell takes what its label refers to (equivalence_relabel). Options: several cells a thread, for the
+// cache; stores instead of atomic minima, of which any wins and the others follow in the next sweep; a first
+// sweep of Kernel B, after which chains may go on one reference a sweep. Cost: a sweep reads the values and
+// labels of all neighbours and labels four times; sweeps grow as the logarithm of the longest path. One more
+// array of labels. Source: Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are
+// followed by `ref`; options: Maddix 2014.
 #pragma once
 
 #include "core/union_find.h"

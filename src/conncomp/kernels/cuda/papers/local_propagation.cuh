@@ -1,8 +1,9 @@
-// Kernel B: propagation within blocks, to the labels of Kernel A (neighbour_propagation.cuh). A sweep takes
-// the lowest label among linked neighbours, as Kernel A, and propagates labels in a block of cells along the
-// last two axes in shared memory, until none changes (propagate_in_blocks); links there are kept as bits.
-// Cost: a label goes about one block a sweep; each reads the values and labels of all neighbours. Source:
-// Hawick et al. 2010, section 5.2.2 and Algorithm 6; shapes of blocks and several cells a thread: Maddix
+// Kernel B: propagation within blocks. Fills label[i] with the smallest index of i's component, or -1 for
+// background. Every cell starts with its index (start_labels). A sweep takes the lowest label among linked
+// neighbours, as Kernel A, and lets labels propagate within a block of cells along the last two axes in
+// shared memory, until none changes (propagate_in_blocks); links within the block are kept as bits. Cost: a
+// label goes about one block a sweep; each reads the values and labels of all neighbours. Source: Hawick,
+// Leist and Playne 2010, section 5.2.2 and Algorithm 6; shapes of blocks and several cells a thread: Maddix
 // 2014.
 #pragma once
 

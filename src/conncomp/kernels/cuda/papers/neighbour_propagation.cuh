@@ -1,8 +1,8 @@
 // Kernel A: neighbour propagation. Fills label[i] with the smallest index of i's component, or -1 for
 // background. Every cell starts with its index (start_labels) and takes the lowest label among linked
 // neighbours, until none changes (propagate). Cost: a sweep reads the values and labels of all neighbours; as
-// many sweeps as the longest shortest path. Source: Hawick et al. 2010, section 5.2.1; shapes of blocks:
-// Maddix 2014.
+// many sweeps as the longest shortest path. Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of
+// blocks: Maddix 2014.
 #pragma once
 
 #include "cuda/grid/cells.cuh"

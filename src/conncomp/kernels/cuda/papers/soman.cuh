@@ -7,9 +7,10 @@
 // only with jumps. kEnds, Wang's, stores to the parent and the end below it: without jumps parents may form
 // circles (soman_check), and edges between trees may be marked, as a store may replace a tree's only link
 // (soman_send_back). Of several stores any wins, or (kOutermost) the outermost; an edge that stores is not
-// marked in that sweep, but joins its ends in the next. There are no cycles: all roots get smaller parents in
-// a sweep, or all larger; by kEnds only if trees are flat. Cost: a sweep reads a byte per edge, ends and
-// parents of unmarked ones, and all vertices. Source: Wang 2013; Soman et al. 2010.
+// marked in that sweep, so it joins its ends in the next. There are no cycles: roots get smaller parents in a
+// sweep, or all larger ones; by kEnds only if trees are flat. Cost: a sweep reads a byte per edge, ends and
+// parents of unmarked ones, and all vertices. Source: Wang 2013, "An Implementation of Connected Component
+// Algorithm on GPU"; Soman, Kothapalli and Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
 #pragma once
 
 #include "cuda/graph/roots.cuh"

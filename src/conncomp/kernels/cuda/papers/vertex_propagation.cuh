@@ -1,10 +1,11 @@
-// Kernel 2: fills labels[v] with the smallest vertex of v's component, for rows that list every arc from both
-// ends. Every vertex starts with itself. A sweep gives every vertex a thread, which looks at the neighbours
-// if the sweep before lowered its label (the frontier): it lowers their labels, or its own, and puts what it
-// lowers in the next frontier. Cost: a sweep reads a byte per vertex, and the arcs and neighbours' labels of
-// the frontier; at most one sweep more than the longest shortest path has edges. One thread has all
-// neighbours of a vertex, so a hub holds up its warp. Source: Hawick et al. 2010, section 4.3.2 and
-// Algorithms 3 and 4; their texture cache is the read-only first-level cache here.
+// Kernel 2 of Hawick, Leist and Playne: fills labels[v] with the smallest vertex of v's component, for rows
+// that list every arc from both ends. Every vertex starts with itself. A sweep gives every vertex a thread,
+// which looks at the neighbours if its label has been lowered in the sweep before (the frontier); it lowers
+// their labels to its own, or its own to theirs, and puts what it lowers in the next frontier. Cost: a sweep
+// reads a byte per vertex, and the arcs and neighbours' labels of the frontier; at most one sweep more than
+// the longest shortest path has edges. One thread has all neighbours of a vertex, so a hub holds up its warp.
+// Source: Hawick, Leist and Playne 2010, section 4.3.2 and Algorithms 3 and 4; their texture cache is the
+// read-only first-level cache here.
 #pragma once
 
 #include "cuda/graph/roots.cuh"

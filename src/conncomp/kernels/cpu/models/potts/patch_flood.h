@@ -1,7 +1,8 @@
 // The clusters of chosen sites alone, by patches of 8 or 16 rows of 64 sites. Reached sites of a patch wait
 // until its turn; then they spread within it along all rows at once (forward by an addition, which carries,
-// back by six shifts) and from row to row, and reach the patches beside. Cost: bonds are drawn in patches
-// that clusters reach, and those before; one thread a replica. Source: as flood.h.
+// back by six shifts) and from row to row, and reach the patches beside. The smallest site draws what becomes
+// of the cluster. Cost: bonds are drawn in patches that clusters reach, and those before; one thread a
+// replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
 #pragma once
 
 #include <iterator>

@@ -1,6 +1,6 @@
 // Cluster updates site by site, as Weigel's for a CPU. Clusters grow by breadth-first search and flip as they
 // grow or, where the smallest site draws the state, afterwards. Spins are those of the other labellings bit
-// for bit. Source: Weigel 2011, sections II and III.
+// for bit. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections II and III.
 #pragma once
 
 #include "cpu/models/potts/cells.h"

@@ -1,9 +1,9 @@
 // Swendsen and Wang: active bonds make a forest of runs (forest.h), whose roots draw states. 1. Each thread
 // takes a strip of rows, a few of which at a time get their active bonds, runs, and unions with rows before.
 // Strips one after the other are one slab. 2. Bonds between slabs are drawn and followed, with
-// compare-and-swap. 3. If windings are measured, bonds over ends of axes follow only now (SeamBonds). 4. Run
-// lengths are summed at roots, if clusters are measured, and strips flip (run_clusters.h). Source: ours;
-// Swendsen, Wang 1987.
+// compare-and-swap. 3. If windings are measured, bonds over the ends of axes are followed only now
+// (SeamBonds). 4. Lengths of runs are added up at the roots, if clusters are measured, and strips flip
+// (run_clusters.h). Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987).
 #pragma once
 
 #include "cpu/grid/windings.h"

@@ -1,7 +1,7 @@
-"""Components and spanning forests of graphs on the CPU: drives the headers of this folder.
+"""Components and spanning forests of graphs on the CPU: drives ``kernels/cpu/graph``.
 
-``fill_...(graph, labels, consecutive, **options)`` writes the label of every vertex, with no other
-writer, and returns the number of components.
+``fill_...(graph, task, **options)`` is the `fill` of an `Algorithm`: it writes the label of every
+vertex, with no other writer, and returns the number of components.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from conncomp._algorithms import Task
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._core import native
 from conncomp.kernels.graph import Ends, GraphArrays, Indices, WeightBits
@@ -21,21 +22,25 @@ from conncomp.kernels.graph import Ends, GraphArrays, Indices, WeightBits
 ARCS_FOR_ROWS = 1 << 16
 CALLS_FOR_ROWS = 16
 
-_calls: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()  # that labelled a long list
+_calls: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()  # calls that labelled a long list
 
 
-def fill_by_afforest(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
-    """Label weak components, by rows if they are there or pay."""
+def fill_by_afforest(graph: GraphArrays, task: Task) -> tuple[int]:
+    """Label weak components: of rows by ``afforest.h``, of a list of edges by ``arcs.h``.
+
+    A later call for a long list may make rows, which stay in the caller's `Graph`: see `_rows_pay`.
+    """
     if graph.csr is None and graph.num_arcs >= ARCS_FOR_ROWS and _rows_pay(graph):
         graph.rows()
         graph.is_mirrored()
     if graph.csr is None:
-        return int(native.components_of_arcs(*graph.lists, consecutive, labels))
-    return int(native.components_of_csr(*graph.csr, bool(graph.symmetric), consecutive, labels))
+        return (native.components_of_arcs(*graph.lists, task.consecutive, task.labels),)
+    rows = *graph.csr, bool(graph.symmetric)
+    return (native.components_of_csr(*rows, task.consecutive, task.labels),)
 
 
 def _rows_pay(graph: GraphArrays) -> bool:
-    """Count the calls; tell whether rows cost nothing, or save more from now on than they take."""
+    """Count the calls: rows of sorted sources are free at the 2nd; others may pay at the 16th."""
     calls = _calls[graph] = _calls.get(graph, 0) + 1
     if calls == 2:
         return graph.has_sorted_sources()
@@ -54,44 +59,39 @@ def _are_near_and_mirrored(src: Indices, dst: Indices, num_vertices: int) -> boo
 
 
 def fill_by_ecl(
-    graph: GraphArrays,
-    labels: Indices,
-    consecutive: bool,
-    *,
-    init: int = 3,
-    jump: int = 4,
-    finish: int = 3,
-) -> int:
+    graph: GraphArrays, task: Task, *, init: int = 3, jump: int = 4, finish: int = 3
+) -> tuple[int]:
     """Label weak components by union-find; the options are those of the algorithm on a GPU."""
-    variant = init, jump, finish
+    rest = init, jump, finish, task.consecutive, task.labels
     if graph.csr is None:
-        return int(native.ecl_of_arcs(*graph.lists, *variant, consecutive, labels))
-    return int(native.ecl_of_csr(*graph.csr, bool(graph.symmetric), *variant, consecutive, labels))
+        return (native.ecl_of_arcs(*graph.lists, *rest),)
+    return (native.ecl_of_csr(*graph.csr, bool(graph.symmetric), *rest),)
 
 
-def fill_by_bfs(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+def fill_by_bfs(graph: GraphArrays, task: Task) -> tuple[int]:
     """Label weak components by breadth-first searches."""
-    return int(native.bfs_of_csr(*graph.rows(), graph.is_mirrored(), consecutive, labels))
+    return (native.bfs_of_csr(*graph.rows(), graph.is_mirrored(), task.consecutive, task.labels),)
 
 
-def fill_by_recolouring(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+def fill_by_recolouring(graph: GraphArrays, task: Task) -> tuple[int]:
     """Label weak components by least labels of neighbours, until nothing changes."""
-    return int(native.recolouring_of_csr(*graph.rows(), graph.is_mirrored(), consecutive, labels))
+    rows = *graph.rows(), graph.is_mirrored()
+    return (native.recolouring_of_csr(*rows, task.consecutive, task.labels),)
 
 
-def fill_strong(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+def fill_strong(graph: GraphArrays, task: Task) -> tuple[int]:
     """Label strong components by Tarjan's algorithm, after parallel sweeps where these pay."""
-    return int(native.strong_of_csr(*graph.rows(), True, consecutive, labels))
+    return (native.strong_of_csr(*graph.rows(), True, task.consecutive, task.labels),)
 
 
-def fill_by_tarjan(graph: GraphArrays, labels: Indices, consecutive: bool) -> int:
+def fill_by_tarjan(graph: GraphArrays, task: Task) -> tuple[int]:
     """Label strong components by Tarjan's algorithm alone."""
-    return int(native.strong_of_csr(*graph.rows(), False, consecutive, labels))
+    return (native.strong_of_csr(*graph.rows(), False, task.consecutive, task.labels),)
 
 
-def fill_topologically(graph: GraphArrays, labels: Indices) -> int:
+def fill_topologically(graph: GraphArrays, task: Task) -> tuple[int]:
     """Label strong components so that arcs never lead to larger labels."""
-    return int(native.topological_of_csr(*graph.rows(), labels))
+    return (native.topological_of_csr(*graph.rows(), task.labels),)
 
 
 def condense(graph: GraphArrays, labels: Indices, count: int) -> Ends:
