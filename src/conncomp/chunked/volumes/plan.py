@@ -114,9 +114,8 @@ def plan_labels(
     >>> plan.blocks, plan.block_shape, plan.memory < plan.process, plan.seconds < 60
     (1, (40, 50, 60), True, True)
     """
-    arguments = labelling.Arguments(
-        background, connectivity, periodic=periodic, batch_axes=batch_axes, threshold=threshold
-    )
+    asked = {"background": background, "connectivity": connectivity, "periodic": periodic}
+    arguments = labelling.Arguments(asked, batch_axes, threshold)
     limit = None if memory is None else labelling.bytes_of_memory(memory)
     with labelling.opened(source, key, channel) as volume:
         kind = arguments.rules(volume)[1].label_type
