@@ -188,10 +188,8 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
             hides = mask.dtype == bool and bool(mask.any())
         return values, np.ma.getmaskarray(array) if hides else None
     if on_gpu(array):
-        raise TypeError(
-            f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
-            "where this function does not work; copy it to a NumPy array first"
-        )
+        told = f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}),"
+        raise TypeError(f"{told} where this function does not work; copy it to a NumPy array first")
     column = _made(values_and_nulls, array, name, array)
     if column is not None:
         array = np.ma.masked_array(*column)
@@ -242,10 +240,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
         return given.detach()
     if is_of(given, "SimpleITK") and hasattr(given, "GetPixelIDTypeAsString"):
         if "label" in given.GetPixelIDTypeAsString():  # SimpleITK would end the process
-            raise TypeError(
-                f"{name} is a label map of SimpleITK; make an image of it first, by "
-                "SimpleITK.LabelMapToLabel"
-            )
+            told = f"{name} is a label map of SimpleITK"
+            raise TypeError(f"{told}; make an image of it first, by SimpleITK.LabelMapToLabel")
         # A copy, as SimpleITK may free or change its own.
         return _made(sys.modules["SimpleITK"].GetArrayFromImage, given, name, given)
     if any(hasattr(given, protocol) for protocol in _ARRAY_PROTOCOLS):

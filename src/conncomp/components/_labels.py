@@ -148,10 +148,8 @@ def check_spacing(spacing: Any, ndim: int) -> Spacing:
     else:
         given = as_sequence("spacing", spacing)
         if len(given) != ndim:
-            raise ValueError(
-                f"spacing={shown(spacing)} has {len(given)} lengths; it must have one for each of "
-                f"the {ndim} axes of an item of labels"
-            )
+            told = f"spacing={shown(spacing)} has {len(given)} lengths; it must"
+            raise ValueError(f"{told} have one for each of the {ndim} axes of an item of labels")
         lengths = [as_number(f"spacing[{k}]", length) for k, length in enumerate(given)]
     if not all(0 < length < inf for length in lengths):
         raise ValueError(f"spacing={shown(spacing)} must be positive and finite")

@@ -222,10 +222,8 @@ def _packed(values: NDArray[Any]) -> bytes:
         packed.append(packer.compress(data[start : start + BLOCK]))
         size += len(packed[-1])
         if size > MOST_BYTES:
-            raise ValueError(
-                f"a page of {values.nbytes >> 20} MiB of labels or of an image would have more "
-                f"than {MOST_BYTES / 1e6:.0f} MB; {REMEDY}"
-            )
+            told = f"a page of {values.nbytes >> 20} MiB of labels or of an image"
+            raise ValueError(f"{told} would have more than {MOST_BYTES / 1e6:.0f} MB; {REMEDY}")
     return base64.b64encode(b"".join([*packed, packer.flush()]))
 
 

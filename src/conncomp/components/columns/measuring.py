@@ -155,10 +155,8 @@ def measure_image(items: Items, components: Components, image: Intensities) -> t
     """Return the columns of an image's values, and the `reals` of `Channel` if known at once."""
     values, fit, reals = _sums_of(items, components, image)
     if not fit:
-        raise OverflowError(
-            f"the sum of image, of {image.dtype}, over a component does not fit into "
-            f"{image.sums}; pass image.astype(float)"
-        )
+        told = f"the sum of image, of {image.dtype}, over a component"
+        raise OverflowError(f"{told} does not fit into {image.sums}; pass image.astype(float)")
     sums = values.sums.astype(image.given_sums, copy=False)
     extremes = {k: getattr(values, k).astype(image.dtype, copy=False) for k in ("minima", "maxima")}
     return values._replace(sums=sums, **extremes), reals
