@@ -98,10 +98,9 @@ def check_gpu(array: Any, name: str) -> None:
     """Raise ValueError if a CuPy array lies on another GPU than on the one where work is done."""
     current = import_cupy().cuda.runtime.getDevice()
     if array.data.device_id != current:
-        raise ValueError(
-            f"{name} lies on GPU {array.data.device_id}, but the other arrays on GPU {current}; "
-            f"copy it there, for example inside `with cupy.cuda.Device({current}):`"
-        )
+        told = f"{name} lies on GPU {array.data.device_id}, but the other arrays on GPU {current}"
+        remedy = f"for example inside `with cupy.cuda.Device({current}):`"
+        raise ValueError(f"{told}; copy it there, {remedy}")
 
 
 def in_library(array: Any, library: str) -> Any:
@@ -210,7 +209,7 @@ def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> An
         raise error_type(f"{told}: {error}") from error
 
 
-# What `numpy.asarray` makes an array of without reading it element by element.
+# Objects with these are read by `numpy.asarray` at once, not element by element.
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
 _MOST_NESTED = 64  # axes of an array of NumPy
 

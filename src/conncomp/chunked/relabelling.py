@@ -1,4 +1,10 @@
-"""The third stage: labels of one chunk as the whole array has them."""
+"""The third stage: labels of one chunk as the whole array has them.
+
+Each way of the first stage has its own end:
+
+    runs      relabel_runs: new at once, or `Placed`, which `write_together` writes with others
+    labels    relabel_chunk: in the array of the labels, in `out`, or on the GPU
+"""
 
 from __future__ import annotations
 
@@ -42,7 +48,7 @@ def relabel(
     dtype = rules.label_type
     of_labels = numbers_of_labels(rules, start, labelled, report, *final)
     if runs is not None:
-        # Of runs that are in memory anyway, and go to one array, all are written together.
+        # Runs that are in memory anyway, and go to one array, are all written together.
         return relabel_runs(runs, of_labels, dtype, out, late=report.runs is not None)
     labels = labelled.labels
     if out is None and isinstance(labels, np.ndarray) and labels.dtype == dtype:

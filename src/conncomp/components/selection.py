@@ -49,7 +49,7 @@ def largest_components(
         Of the shape of `labels`, where these lie: the class of each element, of which a component
         has one. `k` components of each class are kept.
     connectivity : int, optional
-        Of the components of a mask, as for `label`; not to be given with labels.
+        Connects elements of a mask, as for `label`; it is an error with labels.
     background, batch_axes
         As for `component_sizes`; the background of a mask is False.
 

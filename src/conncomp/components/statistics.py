@@ -63,7 +63,7 @@ class ComponentStatistics(Columns):
     batch : ndarray of int64, shape (n, batch_axes)
         The item that the component is of, as indices along the batch axes.
     sums : ndarray of int64, uint64 or float64, shape (n,)
-        Of the values of ``image`` within the component; int64 if they are bool.
+        Sums of the values of ``image`` within the component; int64 if they are bool.
     means : ndarray of float64, shape (n,)
     minima, maxima : ndarray of the dtype of ``image``, shape (n,)
     weighted_centroids : ndarray of float64, shape (n, ndim)

@@ -143,7 +143,7 @@ def label_file(
     largest : int, optional
         Keep so many components of each separate image, as `largest_components` does.
     dtype : dtype, optional
-        Of the labels, of integers; by default int32 where every index fits, else int64.
+        The integers of labels; by default int32 where every index fits, else int64.
     memory : str or int, optional
         The most memory that the process may take, such as ``"4G"``, which Linux helps to keep. So
         many blocks are worked on at once as fit.
@@ -225,10 +225,9 @@ def label_volume(
     wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)
     if limit is not None and scheduler is not None:
-        raise ValueError(
-            f"memory={in_words(limit)} is for threads of this process, but scheduler="
-            f"{shown(scheduler)} has workers with limits of their own; leave one out"
-        )
+        told = f"memory={in_words(limit)} is for threads of this process"
+        others = f"scheduler={shown(scheduler)} has workers with limits of their own"
+        raise ValueError(f"{told}, but {others}; leave one out")
     with opened(source, key, channel) as volume:
         _, rules = arguments.rules(volume)
         dtype, cluster, names = rules.label_type, None, None

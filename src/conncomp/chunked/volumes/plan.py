@@ -28,10 +28,10 @@ class LabelPlan:
     Attributes
     ----------
     shape : tuple of int
-        Of what is labelled.
+        The shape of the volume.
     dtype : str
     block_shape : tuple of int
-        Of what is labelled at once by a thread.
+        The shape that a thread labels at once.
     blocks : int
     sampled : int
         How many of them were labelled to know.
@@ -46,7 +46,7 @@ class LabelPlan:
     kept : int
         Bytes that lie in ``TARGET.partial`` meanwhile, beside them.
     seconds : float
-        Of labelling, on this machine as busy as it is.
+        The time of labelling, on this machine as busy as it is.
     """
 
     shape: tuple[int, ...]
@@ -91,7 +91,7 @@ def plan_labels(
     Returns
     -------
     LabelPlan
-        Of the consecutive labels of all components; numbers of seconds and bytes.
+        It is for consecutive labels of all components, in seconds and bytes.
 
     Raises
     ------

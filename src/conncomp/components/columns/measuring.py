@@ -94,11 +94,10 @@ def classes_of(items: Items, components: Components, classes: Any, name: str = "
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
         row = int(components.rows[mixed[0]])
-        raise ValueError(
-            f"{name} has {int(lowest[mixed[0]])} and {int(highest[mixed[0]])} within the component "
-            f"of label {row % max(items.rows, 1)}; label the classes themselves, as "
-            f"conncomp.label({name}), whose components are of one each"
-        )
+        both = f"{int(lowest[mixed[0]])} and {int(highest[mixed[0]])}"
+        told = f"{name} has {both} within the component of label {row % max(items.rows, 1)}"
+        remedy = f"label the classes themselves, as conncomp.label({name})"
+        raise ValueError(f"{told}; {remedy}, whose components are of one each")
     return lowest.astype(image.dtype, copy=False)
 
 
