@@ -155,7 +155,7 @@ def region_adjacency(
     Returns
     -------
     Graph
-        Of ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
+        It has ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
         numbers that do not occur have no edge. With batch axes each item has so many, one item
         after another: an entry for each vertex is ``values.reshape(*batch, -1)[item][label]``. Arc
         i leads from the first label of pair i of `contacts` to the second, arc n + i

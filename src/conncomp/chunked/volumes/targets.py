@@ -37,15 +37,12 @@ class Target:
 
     def create(self) -> None:
         """Make it, empty."""
-        raise NotImplementedError
 
     def open(self) -> None:
         """Open it, to be written to."""
-        raise NotImplementedError
 
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels; called by several threads, for places that are apart."""
-        raise NotImplementedError
 
     def levels(self) -> Iterator[tuple[int, Place]]:
         """Yield what is written again: which of the coarser arrays, and a place in it."""
@@ -53,7 +50,6 @@ class Target:
 
     def reduce(self, level: int, place: Place) -> None:
         """Write a part of a coarser array, from the one before."""
-        raise NotImplementedError
 
     def publish(self, path: Path) -> None:
         """Give the labels their name, unless they have it already or something else does."""
