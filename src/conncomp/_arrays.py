@@ -98,10 +98,9 @@ def check_gpu(array: Any, name: str) -> None:
     """Raise ValueError if a CuPy array lies on another GPU than on the one where work is done."""
     current = import_cupy().cuda.runtime.getDevice()
     if array.data.device_id != current:
-        raise ValueError(
-            f"{name} lies on GPU {array.data.device_id}, but the other arrays on GPU {current}; "
-            f"copy it there, for example inside `with cupy.cuda.Device({current}):`"
-        )
+        told = f"{name} lies on GPU {array.data.device_id}, but the other arrays on GPU {current}"
+        remedy = f"for example inside `with cupy.cuda.Device({current}):`"
+        raise ValueError(f"{told}; copy it there, {remedy}")
 
 
 def in_library(array: Any, library: str) -> Any:
@@ -188,10 +187,8 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
             hides = mask.dtype == bool and bool(mask.any())
         return values, np.ma.getmaskarray(array) if hides else None
     if on_gpu(array):
-        raise TypeError(
-            f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
-            "where this function does not work; copy it to a NumPy array first"
-        )
+        told = f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}),"
+        raise TypeError(f"{told} where this function does not work; copy it to a NumPy array first")
     column = _made(values_and_nulls, array, name, array)
     if column is not None:
         array = np.ma.masked_array(*column)
@@ -212,7 +209,7 @@ def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> An
         raise error_type(f"{told}: {error}") from error
 
 
-# What `numpy.asarray` makes an array of without reading it element by element.
+# Objects with these are read by `numpy.asarray` at once, not element by element.
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
 _MOST_NESTED = 64  # axes of an array of NumPy
 
@@ -242,10 +239,8 @@ def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
         return given.detach()
     if is_of(given, "SimpleITK") and hasattr(given, "GetPixelIDTypeAsString"):
         if "label" in given.GetPixelIDTypeAsString():  # SimpleITK would end the process
-            raise TypeError(
-                f"{name} is a label map of SimpleITK; make an image of it first, by "
-                "SimpleITK.LabelMapToLabel"
-            )
+            told = f"{name} is a label map of SimpleITK"
+            raise TypeError(f"{told}; make an image of it first, by SimpleITK.LabelMapToLabel")
         # A copy, as SimpleITK may free or change its own.
         return _made(sys.modules["SimpleITK"].GetArrayFromImage, given, name, given)
     if any(hasattr(given, protocol) for protocol in _ARRAY_PROTOCOLS):

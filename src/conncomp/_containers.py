@@ -16,8 +16,8 @@ import numpy as np
 TABLES = "pandas", "polars", "pyarrow"
 IMAGES = "SimpleITK", "itk"
 
-# Arrays that are computed later, in files or with names of axes: by library, the modules that have
-# functions for them, of the same names. Functions of arrays lie below, and import these by name.
+# `function_for` finds `label`, `component_statistics`, ... of arrays of Dask, with names of axes or
+# in files: functions of the same names in these modules, by library, imported by name from below.
 ROOMS = {
     "dask": (
         "conncomp.chunked.dask_arrays",

@@ -120,10 +120,9 @@ def check_output(
     if wanted is not None and wanted != out.dtype:
         raise ValueError(f"out is of dtype {out.dtype}, but dtype={wanted} was asked for")
     if not usable:
-        raise ValueError(
-            "out must be writeable, aligned and C-contiguous; its strides are "
-            f"{out.strides} and writeable is {getattr(out.flags, 'writeable', True)}"
-        )
+        known = f"{out.strides} and writeable is {getattr(out.flags, 'writeable', True)}"
+        told = "out must be writeable, aligned and C-contiguous"
+        raise ValueError(f"{told}; its strides are {known}")
     if any(_may_share_memory(out, array, xp) for array in inputs):
         raise ValueError("out shares memory with the input, which is never changed; copy one")
     return out
@@ -134,7 +133,7 @@ def _as_shared(out: Any) -> NDArray[Any]:
     if isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray):
         return np.asarray(out).view()
     if hasattr(out, "__dlpack__") and not isinstance(out, np.ndarray) and not on_gpu(out):
-        # Of a copy, such as some libraries give away, the next one is another one.
+        # Some libraries export copies: then a second export is other memory.
         first, second = as_numpy(out, "out"), as_numpy(out, "out")
         if first.size == 0 or np.may_share_memory(first, second):
             return first
@@ -145,7 +144,7 @@ def _as_shared(out: Any) -> NDArray[Any]:
 def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:
     """Whether an array that is C-contiguous may share memory with another one of its library."""
     if xp is not np and array.flags.c_contiguous:
-        # What CuPy finds after a look at all strides, which takes as long as to launch a kernel.
+        # CuPy finds the same by all strides, which takes as long as to launch a kernel.
         start, first = out.data.ptr, array.data.ptr
         return bool(start < first + array.nbytes and first < start + out.nbytes)
     return bool(xp.may_share_memory(out, array))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Of a control group, what it may take at most and takes now: files of the two versions.
+# Files that hold the limit and the usage of a control group, of version 2 and of version 1.
 GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -32,10 +32,9 @@ def check_memory(what: str, num_bytes: int) -> None:
     A pass over an array of broadcasting would take hours before that.
     """
     if num_bytes > MANY_BYTES and 0 < total_memory() < num_bytes:
-        raise MemoryError(
-            f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
-            f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
-        )
+        needed, known = (f"{size / 2**30:.0f} GiB" for size in (num_bytes, total_memory()))
+        told = f"{what} takes {needed}, and the machine has {known} of memory"
+        raise MemoryError(f"{told}; work on parts of the array")
 
 
 def available_memory() -> int | None:

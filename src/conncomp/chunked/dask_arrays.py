@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import prod
@@ -37,15 +36,16 @@ from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import Result, label_all, labels_of
 from conncomp.chunked.tree import Deferred, Function, OfChunks
 from conncomp.chunked.union import link
+from conncomp.grid.labelling import ASKED
 from conncomp.grid.runs import Placed, write_together
 from conncomp.kernels.cuda.launcher import DType
 
 SHARE = 4  # of the memory of the machine, one part of which kept values may take
-# Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
+# With more chunks than this, small calls for 2 x 2 x ... of them are one task.
 MANY_CHUNKS = 512
 JOINED = (link, final_roots, publish)
-# Of more chunks than this, of so many elements at most, it is one task for 4 x 4 x ... of them,
-# which has reports of all of them and of their neighbours at once.
+# With more than this, of so many elements at most, one task makes the calls for 4 x 4 x ... chunks,
+# and holds the reports of all of them and of their neighbours at once.
 VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 
@@ -88,14 +88,9 @@ def _resolved(
         flaw = f"dtype='smallest' is known when all labels are, but {name} is of Dask"
         raise ValueError(f"{flaw}; name a dtype")
     place = choose_device(arguments.pop("device"), on_gpu(array._meta), name)
-    options = {key: arguments.pop(key) for key in arguments.keys() - _OF_ARRAYS}
+    named = (*ASKED, "structure", "algorithm", "dtype")
+    options = {key: arguments.pop(key) for key in arguments.keys() - named}
     return resolve(array.chunks, array.dtype, place, **arguments, options=options)
-
-
-_OF_ARRAYS = {
-    *("background", "connectivity", "structure", "tolerance", "periodic", "batch_axes"),
-    *("numbering", "dtype", "return_num", "algorithm"),
-}
 
 
 def _label(array: Array, layout: Layout, rules: Rules) -> Any:
@@ -171,8 +166,13 @@ class _Labelling:
         if places is not None:
             rules = replace(rules, question=replace(rules.question, counted=False))
         engine = graph.call if places is None else in_place
-        with _no_collection():
+        collects = gc.isenabled()
+        gc.disable()  # the garbage collector would double the time of a graph
+        try:
             return graph, label_all(engine, layout, rules, values[0], (*values[1:], None)[0])
+        finally:
+            if collects:
+                gc.enable()
 
     def writing(self, labels: NDArray[Any]) -> tuple[HighLevelGraph, list[Any]]:
         """Return a graph that writes all labels to an array, and its keys."""
@@ -186,18 +186,6 @@ class _Labelling:
 def _write(function: Function, place: NDArray[Any], *arguments: Any) -> Placed | None:
     made = function(*arguments, out=place)
     return made if isinstance(made, Placed) else None
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector, which doubles the time of a graph, from its tasks."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def meta_of(array: Array, ndim: int, dtype: DType) -> NDArray[Any]:

@@ -35,7 +35,7 @@ class _Streams(local):
 _STREAMS = _Streams()
 
 
-class Names(dict[str, str]):
+class TaskNames(dict[str, str]):
     """The full names of tasks in a graph, by short ones."""
 
     def __init__(self, token: str) -> None:
@@ -64,7 +64,7 @@ class TaskGraph:
     def __init__(
         self, token: str, on_gpu: bool, joined: Functions = (), counts: Index = (), side: int = 2
     ) -> None:
-        self.names, self.tasks, self._on_gpu = Names(token), dict[Hashable, Task](), on_gpu
+        self.names, self.tasks, self._on_gpu = TaskNames(token), dict[Hashable, Task](), on_gpu
         self._joined, self._counts, self._side = joined, counts, side
         self._waiting, self._known = dict[Hashable, _Joined](), dict[Any, Any]()
 

@@ -1,4 +1,10 @@
-"""The first stage: labels of one chunk alone, and a report of its faces."""
+"""The first stage: labels of one chunk alone, and a report of its faces.
+
+A chunk is labelled in one of two ways:
+
+    in memory, one image, default algorithm    chunk_runs -> ChunkRuns, some bits per element
+    on a GPU, batches, other algorithms        label_chunk -> ask -> ChunkLabels, 32 bits or more
+"""
 
 from __future__ import annotations
 
@@ -73,8 +79,8 @@ class ChunkLabels(NamedTuple):
     def first(self, wanted: Any = None, before: int = 0) -> Any:
         """Return the flat index of the first element of components, as int64.
 
-        Of wanted labels, which ascend, in main memory; by default of all, where the labels lie.
-        Labels up to `before` begin before the chunk, and are left out.
+        Indices of wanted labels, which ascend, are in main memory; by default those of all are
+        where the labels lie. Labels up to `before` begin before the chunk, and are left out.
         """
         labels, ends = self
         xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
@@ -106,7 +112,7 @@ class ChunkLabels(NamedTuple):
         places = xp.concatenate(parts)
         if wanted is None:
             return places
-        # Of rows that follow each other, each has the labels from its beginning to its end.
+        # Each row has the labels from where the row before it ends to its own end.
         ends, begins = unmasked(ends[chosen]), unmasked(begins[chosen])
         ahead = np.cumsum(ends - begins, dtype=np.int64) - ends
         return unmasked(places)[ahead[np.searchsorted(ends, wanted)] + wanted - 1]

@@ -1,4 +1,10 @@
-"""The third stage: labels of one chunk as the whole array has them."""
+"""The third stage: labels of one chunk as the whole array has them.
+
+Each way of the first stage has its own end:
+
+    runs      relabel_runs: new at once, or `Placed`, which `write_together` writes with others
+    labels    relabel_chunk: in the array of the labels, in `out`, or on the GPU
+"""
 
 from __future__ import annotations
 
@@ -31,27 +37,18 @@ PIECE = 1 << 16  # elements that are replaced at once in a cache, and then copie
 
 
 def relabel(
-    rules: Rules,
-    start: Index,
-    values: Labels,
-    report: Report,
-    final: FinalRoots | RootTable,  # a table where roots are not counted
-    before: Indices | None,
-    numbers: ByRoot | None,
-    out: Labels | None = None,
+    rules: Rules, start: Index, values: Any, report: Report, *final: Any, out: Labels | None = None
 ) -> Labels | Placed:
-    """Do the third stage of a chunk, in a new array or in `out`.
+    """Do the third stage of a chunk, in a new array or in `out`; `numbers_of_labels` takes `final`.
 
-    Labels are roots, or else numbers: `before` says how many roots are before the segments of the
-    chunk, and `numbers` are those of roots in other chunks. Runs that the report kept are not
-    written to `out` yet, but later with those beside them.
+    Runs that the report kept are not written to `out` yet, but later with those beside them.
     """
     runs = report.runs or chunk_runs(rules, values)
     labelled: Any = label_chunk(rules, values) if runs is None else runs
     dtype = rules.label_type
-    of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
+    of_labels = numbers_of_labels(rules, start, labelled, report, *final)
     if runs is not None:
-        # Of runs that are in memory anyway, and go to one array, all are written together.
+        # Runs that are in memory anyway, and go to one array, are all written together.
         return relabel_runs(runs, of_labels, dtype, out, late=report.runs is not None)
     labels = labelled.labels
     if out is None and isinstance(labels, np.ndarray) and labels.dtype == dtype:
@@ -64,11 +61,14 @@ def numbers_of_labels(
     start: Index,
     labelled: ChunkLabels | ChunkRuns,
     report: Report,
-    final: FinalRoots | RootTable,
+    final: FinalRoots | RootTable,  # a table where roots are not counted
     before: Indices | None,
     numbers: ByRoot | None,
 ) -> Labels:
-    """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item."""
+    """Return what each label of a chunk becomes, from 0 on: a number, or the root in its item.
+
+    `before` counts the roots before each segment of the chunk; `numbers` are of others' roots.
+    """
     if isinstance(final, FinalRoots) and before is not None and numbers is not None:
         return numbers_of_chunk(report, final, before, numbers)
     own = root_indices(rules.shape, start, labelled.shape, labelled.first())

@@ -49,7 +49,7 @@ class RowTable(dict[str, NDArray[Any]]):
             addends = ((name, self._addends(name, groups)[order]) for name in self)
             joined = {name: JOIN[name].reduceat(each, begins, axis=0) for name, each in addends}
         if "total" in self and joined["total"].dtype.kind != "f":
-            # What does not fit is wrong by a multiple of 2**64, which rounded sums tell.
+            # An overflowed sum is wrong by a multiple of 2**64, which rounded sums tell.
             rounded = np.add.reduceat(self["total"][order].astype(float), begins)
             apart = abs(rounded - joined["total"].astype(float))
             _refuse(apart >= 2.0**63, "values of the image", joined["total"].dtype)

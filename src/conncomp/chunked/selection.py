@@ -149,19 +149,12 @@ def candidates(
 
 
 def relabel_selected(
-    rules: Rules,
-    start: Index,
-    values: NDArray[Any],
-    report: Report,
-    final: FinalRoots,
-    before: Indices | None,
-    numbers: ByRoot | None,
-    chosen: Chosen,
+    rules: Rules, start: Index, values: Any, report: Report, final: FinalRoots, *numbers: Any
 ) -> Selected:
-    """Do the third stage, in which labels of components that are not chosen become background."""
-    selection, best, totals = chosen
+    """Do the third stage; labels that the last argument, `Chosen`, leaves out become background."""
+    *numbers_of_roots, (selection, best, totals) = numbers
     labelled = label_chunk(rules, values)
-    of_labels = numbers_of_labels(rules, start, labelled, report, final, before, numbers)
+    of_labels = numbers_of_labels(rules, start, labelled, report, final, *numbers_of_roots)
     parts = sizes_of_labels(labelled)
     sizes = parts.copy()
     sizes[report.labels] = look_up_numbers(totals, final.roots)

@@ -14,7 +14,6 @@ functions; names are for people.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -93,9 +92,9 @@ def label_all(
         last: Any = relabel_selected if selection else relabel
         for index, of_chunk in final.items():
             value, ahead = (again_of or values)[index], before[index] if numbers else None
-            finish = partial(call, name, index, last, rules, starts[index], value, reports[index])
-            more = [chosen[index]] if selection else []
-            result.labels[index] = finish(of_chunk, ahead, numbers.get(index), *more)
+            known = of_chunk, ahead, numbers.get(index), *([chosen[index]] if selection else ())
+            given = rules, starts[index], value, reports[index], *known
+            result.labels[index] = call(name, index, last, *given)
     return result
 
 

@@ -56,11 +56,9 @@ class Columns:
         columns = self._columns_in_memory()
         for name, column in columns.items():
             if column.dtype == object:
-                raise TypeError(
-                    f"{name} is an array of its own for each row, for which tables of Arrow have "
-                    f"no columns; leave {name!r} out of properties, or take it from the table "
-                    f"itself: statistics[{name!r}]"
-                )
+                told = f"{name} is an array of its own for each row, for which tables of Arrow"
+                remedy = f"leave {name!r} out of properties, or take it from the table itself"
+                raise TypeError(f"{told} have no columns; {remedy}: statistics[{name!r}]")
         return optional("pyarrow").table(columns)
 
     def to_polars(self) -> Any:

@@ -51,7 +51,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 ROWS_PER_ELEMENT = 16
 ROWS_ALWAYS = 1 << 24
 
-# Of products of lengths: floating point then has room for them times numbers of elements.
+# Bounds of products of lengths: times numbers of elements, they still fit floating point.
 TINY, HUGE = 1e-280, 1e280
 
 
@@ -148,10 +148,8 @@ def check_spacing(spacing: Any, ndim: int) -> Spacing:
     else:
         given = as_sequence("spacing", spacing)
         if len(given) != ndim:
-            raise ValueError(
-                f"spacing={shown(spacing)} has {len(given)} lengths; it must have one for each of "
-                f"the {ndim} axes of an item of labels"
-            )
+            told = f"spacing={shown(spacing)} has {len(given)} lengths; it must"
+            raise ValueError(f"{told} have one for each of the {ndim} axes of an item of labels")
         lengths = [as_number(f"spacing[{k}]", length) for k, length in enumerate(given)]
     if not all(0 < length < inf for length in lengths):
         raise ValueError(f"spacing={shown(spacing)} must be positive and finite")
@@ -291,11 +289,9 @@ def check_background(background: Background, batch: Shape, shape: Shape) -> tupl
     if isinstance(background, str) and background == "auto":
         if len(shape) == 1:
             subject = "each item of labels" if batch else "labels"
-            raise ValueError(
-                f"{subject} has one axis, so background has to be given: background=None for "
-                "labels of connected_components, where 0 is a component, or background=0 for "
-                "those of label"
-            )
+            of_graph = "background=None for labels of connected_components, where 0 is a component"
+            told = f"{subject} has one axis, so background has to be given: {of_graph}"
+            raise ValueError(f"{told}, or background=0 for those of label")
         return 0, 0
     known = background is None or isinstance(background, (int, np.integer))
     if not known or background not in (0, -1, None) or isinstance(background, bool):

@@ -50,7 +50,7 @@ def fill_holes(
     labels : array_like of int or bool
         A mask, or labels as for `component_sizes`, of one dimension or more.
     connectivity : int, optional
-        Of the objects, as for `label`. Holes have the complementary one, 1 unless that of the
+        That of objects, as for `label`. Holes have the complementary one, 1 unless that of the
         objects is 1, and otherwise the number of axes, so that no hole leaks between elements.
     max_size : int, optional
         The size of the largest hole to fill; by default all are filled.

@@ -165,7 +165,7 @@ def match_labels(
     Parameters
     ----------
     labels_a, labels_b : array_like of int
-        Of one shape, of one dimension or more, both in main memory or both on a GPU, as for
+        Labels of one shape and one dimension or more, both in main memory or on a GPU, as for
         `component_sizes`. If the first is a Dask array or is in files, so may be the second, in
         any chunks. Arrays of xarray are aligned as by `component_statistics`.
     background, batch_axes

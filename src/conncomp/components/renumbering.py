@@ -59,7 +59,7 @@ def relabel_consecutive(
     Parameters
     ----------
     labels : array_like of int
-        Of any shape and any integers, however large or negative, in main memory or on a GPU.
+        Labels of any shape and any integers, even negative, in main memory or on a GPU.
     return_labels : bool, optional
         Whether to return the old labels, too.
     background, batch_axes

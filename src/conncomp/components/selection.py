@@ -46,10 +46,10 @@ def largest_components(
     k : int, optional
         How many to keep, 1 by default; of equally large ones those with the smallest label.
     by : array_like of bool or int, optional
-        Of the shape of `labels`, where these lie: the class of each element, of which a component
-        has one. `k` components of each class are kept.
+        The class of each element, of the shape of `labels` and where these lie; a component has
+        one. `k` components of each class are kept.
     connectivity : int, optional
-        Of the components of a mask, as for `label`; not to be given with labels.
+        Connects elements of a mask, as for `label`; it is an error with labels.
     background, batch_axes
         As for `component_sizes`; the background of a mask is False.
 

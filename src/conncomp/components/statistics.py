@@ -63,7 +63,7 @@ class ComponentStatistics(Columns):
     batch : ndarray of int64, shape (n, batch_axes)
         The item that the component is of, as indices along the batch axes.
     sums : ndarray of int64, uint64 or float64, shape (n,)
-        Of the values of ``image`` within the component; int64 if they are bool.
+        Sums of the values of ``image`` within the component; int64 if they are bool.
     means : ndarray of float64, shape (n,)
     minima, maxima : ndarray of the dtype of ``image``, shape (n,)
     weighted_centroids : ndarray of float64, shape (n, ndim)
@@ -71,7 +71,7 @@ class ComponentStatistics(Columns):
     faces : ndarray of int64, shape (n, ndim)
         How many faces of elements, across each axis, have no element of the component behind them.
     classes : ndarray of the dtype of ``classes``, shape (n,)
-        That of the elements of the component.
+        The class of the component's elements.
     spacing : tuple of float
         The distance of neighbouring elements along each axis.
     """
@@ -262,7 +262,7 @@ def component_statistics(
     labels : array_like of int
         One dimension or more, as for `component_sizes`.
     image : array_like of bool, int or float, optional
-        Of the shape of `labels`, where these lie: what to measure the intensities of. Integers and
+        The intensities to measure, of the shape of `labels` and where these lie. Integers and
         floating-point numbers have 64 bits or fewer.
     properties : sequence of str or "all", optional
         Columns by the names of scikit-image's ``regionprops_table``, with its values, and more:
@@ -276,7 +276,7 @@ def component_statistics(
         label, or lies outside the item, at periodic axes too. `contacts` has those between two
         components.
     classes : array_like of bool or int, optional
-        Of the shape of `labels`, where these lie: the class of each element, for a column of them.
+        The class of each element, for a column; of the shape of `labels` and where these lie.
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis of an item: centroids, moments,
         volumes and areas are in its units. By default that of the image of SimpleITK or ITK which

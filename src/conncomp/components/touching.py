@@ -155,7 +155,7 @@ def region_adjacency(
     Returns
     -------
     Graph
-        Of ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
+        It has ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
         numbers that do not occur have no edge. With batch axes each item has so many, one item
         after another: an entry for each vertex is ``values.reshape(*batch, -1)[item][label]``. Arc
         i leads from the first label of pair i of `contacts` to the second, arc n + i
@@ -285,11 +285,9 @@ def count_contacts(
     are in main memory. Raise ValueError if labels are too large for keys, beyond 2**31 or so.
     """
     if rows * rows * steps.kinds > 1 << KEY_BITS:
-        raise ValueError(
-            f"labels holds {rows - 1} once the components of all items are numbered, too large for "
-            "pairs of them; renumber it first, with conncomp.relabel_consecutive(labels), or take "
-            "fewer items"
-        )
+        told = f"labels holds {rows - 1} once the components of all items are numbered"
+        remedy = "renumber it first, with conncomp.relabel_consecutive(labels), or take fewer items"
+        raise ValueError(f"{told}, too large for pairs of them; {remedy}")
     if max(steps.times, default=1) * labels.size * len(steps.packed) > np.iinfo(np.int64).max:
         told = "periodic closes so many axes of length 1 that contacts are too many for int64"
         raise ValueError(f"{told}; leave these axes of labels out")

@@ -45,8 +45,7 @@ class Component:
     __slots__ = ("_row", "_walk")
 
     def __init__(self, walk: _Walk, row: int) -> None:
-        self._walk = walk
-        self._row = row
+        self._walk, self._row = walk, row
 
     def __repr__(self) -> str:
         return f"Component(label={self.label}, size={self.size}, slices={self.slices})"

@@ -18,6 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -277,11 +278,8 @@ class _Xz(Stream):
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self._packed = packed
+        self._new_decoder = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
         self._decoder = self._new_decoder()
-
-    @staticmethod
-    def _new_decoder() -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
 
     def readinto(self, target: Any) -> int:
         block = b""

@@ -204,7 +204,7 @@ def write_image(path: StrPath, image: ArrayLike, *, axes: str = "") -> None:
         or .png (two axes and values below 65536, or an image of 8-bit colours). Formats that do not
         keep every value are refused.
     image : array_like
-        Of numbers or bool.
+        Numbers or bool.
     axes : str, optional
         A letter for each axis, such as ``"TYX"`` for a film. TIFF keeps them; other formats have no
         place for them.
@@ -341,10 +341,9 @@ def read_npz(file: IO[bytes], key: str | None = None) -> Content:
         if packing is None:
             raise ValueError(f"{info.filename} is compressed in a way that NumPy does not use")
         if info.compress_size > size or info.file_size > packing * info.compress_size:
-            raise ValueError(
-                f"says that {info.filename} has {info.file_size} bytes packed into "
-                f"{info.compress_size}, which this file of {size} bytes cannot hold"
-            )
+            held = f"{info.file_size} bytes packed into {info.compress_size}"
+            told = f"says that {info.filename} has {held}"
+            raise ValueError(f"{told}, which this file of {size} bytes cannot hold")
         with archive.open(info) as member:
             return Content(_read_stream(member, info.file_size))
 

@@ -151,10 +151,9 @@ def as_whole_numbers(values: NDArray[Any], option: str = "without --threshold") 
     if whole and abs(values).max(initial=0) < EXACT:
         return values.astype(np.int64)
     which = "not all of them whole numbers" if values.dtype.kind == "f" else "a mask"
-    raise TypeError(
-        f"{option}, images are labels, and these are values of dtype {values.dtype}, {which}; find "
-        "objects by --threshold 0, which takes what is > 0, or save labels by .astype(int)"
-    )
+    told = f"{option}, images are labels, and these are values of dtype {values.dtype}, {which}"
+    by_zero = "find objects by --threshold 0, which takes what is > 0"
+    raise TypeError(f"{told}; {by_zero}, or save labels by .astype(int)")
 
 
 def look_like_intensities(sample: NDArray[Any], elements: int, labels: int, highest: int) -> bool:

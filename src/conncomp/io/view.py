@@ -58,7 +58,7 @@ def write_view(
     Parameters
     ----------
     path : str or path-like
-        Of the page, which appears only when it is complete.
+        The page, which appears only when it is complete.
     labels : array_like of int
         In main memory. Masked labels are background.
     image, value_range
@@ -164,11 +164,9 @@ def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
         raise ValueError(f"there is nothing to show in a part of shape {tuple(lengths)}")
     longer = [length for length in lengths if length > 1]
     if len(longer) > MOST_AXES:
-        raise ValueError(
-            f"what is to be shown, of shape {tuple(lengths)}, has {len(longer)} axes longer than "
-            f"1, and a page shows {MOST_AXES}; choose one place of an axis by part=, for "
-            "example 0:1, :, :, :"
-        )
+        told = f"what is to be shown, of shape {tuple(lengths)}, has {len(longer)} axes longer than"
+        remedy = "choose one place of an axis by part=, for example 0:1, :, :, :"
+        raise ValueError(f"{told} 1, and a page shows {MOST_AXES}; {remedy}")
     return (1,) * (MOST_AXES - len(longer)) + tuple(longer)
 
 
@@ -222,10 +220,8 @@ def _packed(values: NDArray[Any]) -> bytes:
         packed.append(packer.compress(data[start : start + BLOCK]))
         size += len(packed[-1])
         if size > MOST_BYTES:
-            raise ValueError(
-                f"a page of {values.nbytes >> 20} MiB of labels or of an image would have more "
-                f"than {MOST_BYTES / 1e6:.0f} MB; {REMEDY}"
-            )
+            told = f"a page of {values.nbytes >> 20} MiB of labels or of an image"
+            raise ValueError(f"{told} would have more than {MOST_BYTES / 1e6:.0f} MB; {REMEDY}")
     return base64.b64encode(b"".join([*packed, packer.flush()]))
 
 

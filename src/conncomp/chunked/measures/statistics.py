@@ -40,11 +40,10 @@ from conncomp.components.statistics import ComponentStatistics, Reals
 
 
 class Wanted(NamedTuple):
-    """Whether to measure more than sizes, bounding boxes and centroids."""
+    """Whether to measure more of labels than sizes, bounding boxes and centroids."""
 
     moments: bool
     surfaces: bool
-    image: bool
 
 
 def component_statistics(
@@ -52,7 +51,7 @@ def component_statistics(
 ) -> Any:
     """Measure lazy columns; `properties` and `classes` are for labels in memory, and refused."""
     refuse(properties=options.pop("properties"), classes=options.pop("classes"))
-    wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
+    wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces))
     kind = kind_of_chunks(labels)
     array = kind.checked(labels)
     values = None if image is None else kind.beside("image", image, array, check_values)
@@ -77,7 +76,7 @@ def component_statistics(
         measure = partial(measure_chunk, labelling, wanted, items)
         return chunks.call("measured", index, measure, start, axes, chunk, value, *others)
 
-    made = partial(as_statistics, wanted, chunks.batch, lengths)
+    made = partial(as_statistics, chunks.batch, lengths)
     one = np.ones((1,) * len(array.shape), np.int64)
     value = None if values is None else one.astype(values.dtype)
     sample = measure_chunk(labelling, wanted, np.zeros(1, np.int64), (0,) * ndim, (), one, value)
@@ -159,15 +158,13 @@ def joined_rows(*tables: RowTable) -> RowTable:
     return tables[0].followed_by(*tables[1:]).joined_by("item", "label")
 
 
-def as_statistics(
-    wanted: Wanted, batch: Index, spacing: tuple[float, ...], table: RowTable
-) -> ComponentStatistics:
+def as_statistics(batch: Index, spacing: tuple[float, ...], table: RowTable) -> ComponentStatistics:
     """Return the rows of all chunks as `component_statistics` does, with lengths of spacing."""
     scale, sizes = np.array(spacing), table["size"]
     more = {"labels": table["label"], "batch": items_along(table["item"], batch)}
-    if wanted.moments:
+    if "scatter" in table:
         more["moments"] = table["scatter"] / sizes[:, None, None] * np.outer(scale, scale)
-    if wanted.image:
+    if "total" in table:
         totals = table["total"]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             means = np.where(np.isfinite(totals), totals / sizes, table["mean"])

@@ -103,7 +103,7 @@ def stream_labels(
     [0] [2] [[0, 1]]
     [3 8] [3 1] [[0, 3], [2, 3]]
 
-    Of a volume in a file, with intensities, one table:
+    Several batches of a volume with intensities:
 
     >>> import numpy as np
     >>> image = np.array([[9, 8, 1, 7], [1, 2, 1, 6], [5, 1, 8, 0]])
@@ -114,10 +114,9 @@ def stream_labels(
     """
     is_array = hasattr(slabs, "__array__") or hasattr(slabs, "toarray")
     if is_array or not isinstance(slabs, Iterable):
-        raise TypeError(
-            f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs, such as [volume] "
-            "or (volume[z : z + 64] for z in range(0, len(volume), 64))"
-        )
+        told = f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs"
+        examples = "[volume] or (volume[z : z + 64] for z in range(0, len(volume), 64))"
+        raise TypeError(f"{told}, such as {examples}")
     asked = {"background": background, "connectivity": connectivity, "structure": structure}
     asked |= {"tolerance": tolerance, "periodic": periodic}
     return measure_slabs(slabs, asked, as_bool("surfaces", surfaces), spacing, PIECE)

@@ -1,8 +1,10 @@
 """Labels of volumes in files, block by block.
 
-``formats`` opens what its modules read, each a `volume.Volume`; ``targets.py`` is
-what labels are written to, ``kept.py`` what is done already, ``writing.py`` how these go together,
-``job.py`` the engine of the stages, ``block_files.py`` what threads or workers do with a block.
+The way of `label_file` through this room:
+
+    labelling.py    `label_file` checks; `formats` open the source, a `volume.Volume`
+    writing.py      `write_labels` locks TARGET.partial (kept.py), opens the target (targets.py)
+    job.py          `Job` runs `stages.label_all` as an engine; block_files.py works on a block
 """
 
 from conncomp.chunked.volumes.labelling import label_file

@@ -152,10 +152,9 @@ def workers_of_cluster(address: str) -> Iterator[Any]:
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise ConnectionError(
-            f"scheduler={shown(address)}: no scheduler of Dask answers there ({error}); give the "
-            "address that 'dask scheduler' prints, such as 'tcp://10.0.0.1:8786'"
-        ) from error
+        told = f"scheduler={shown(address)}: no scheduler of Dask answers there ({error})"
+        remedy = "give the address that 'dask scheduler' prints, such as 'tcp://10.0.0.1:8786'"
+        raise ConnectionError(f"{told}; {remedy}") from error
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)

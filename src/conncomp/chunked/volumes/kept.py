@@ -29,7 +29,7 @@ RECENT = 16  # reports that are kept in memory, as neighbours ask again
 ARRAYS = [name for name in Report._fields if name not in ("faces", "runs")]
 
 STATE, JOURNAL = "state.json", "done.txt"
-# What a kill may have left in a folder without a state.
+# Files that a kill may leave in a folder without a state.
 UNBEGUN = {f"{Path(STATE).stem}.tmp", LOCK}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -40,8 +40,6 @@ FIXED = 5 * 10**7  # what else takes memory: threads, buffers of Zarr, reports o
 PROGRAM = 7 * 10**7  # of a process that has only opened a volume: 44 to 65 MB were measured
 LARGEST = 2**63 - 1
 LABEL = 8  # bytes of a label, at most
-# Arguments that are no question to the array.
-OF_FILES = {"batch_axes", "threshold", "min_size", "largest", "listed"}
 
 
 class Counts(NamedTuple):
@@ -57,17 +55,11 @@ class Counts(NamedTuple):
 class Arguments:
     """The arguments of `label_file` that say how a volume is labelled."""
 
-    background: float | None = None
-    connectivity: float | None = None
-    structure: ArrayLike | None = None
-    tolerance: float = 0
-    periodic: bool | Sequence[bool] = False
+    question: Mapping[str, Any]  # by name, those of `label`
     batch_axes: int | None = None
     threshold: float | None = None
     min_size: int | None = None
     largest: int | None = None
-    numbering: Numbering = "consecutive"
-    dtype: DTypeLike | None = None
     listed: int = 0  # of the largest components, in a summary of all
 
     def selection(self) -> Selection | None:
@@ -80,23 +72,20 @@ class Arguments:
 
     def rules(self, volume: Volume) -> tuple[Layout, Rules]:
         """Return how a volume is cut into blocks, and what is connected in it."""
-        kind, background = volume.dtype, self.background
+        kind, background = volume.dtype, self.question["background"]
         if self.threshold is not None:
             if not math.isfinite(as_number("threshold", self.threshold)):
                 raise ValueError(f"threshold={shown(self.threshold)} must be a finite number")
             kind = np.dtype(bool)
             if background is not None and as_number("background", background) not in (0, 1):
-                raise ValueError(
-                    f"background={shown(background)}: with threshold the volume has the "
-                    "values 0 and 1 only; choose one of them, or leave it out"
-                )
+                told = f"background={shown(background)}: with threshold the volume has the values 0"
+                raise ValueError(f"{told} and 1 only; choose one of them, or leave it out")
         batch = self.batch_axes
         if batch is None:
             with naming(volume.path):
                 batch = batch_axes_of(volume.axes, volume.shape)
-        asked = {name: given for name, given in vars(self).items() if name not in OF_FILES}
         lengths = lengths_of(volume.shape, block_shape(volume))
-        return rules_of_image(lengths, kind, batch_axes=batch, **asked)
+        return rules_of_image(lengths, kind, batch_axes=batch, **self.question)
 
 
 def label_file(
@@ -154,7 +143,7 @@ def label_file(
     largest : int, optional
         Keep so many components of each separate image, as `largest_components` does.
     dtype : dtype, optional
-        Of the labels, of integers; by default int32 where every index fits, else int64.
+        The integers of labels; by default int32 where every index fits, else int64.
     memory : str or int, optional
         The most memory that the process may take, such as ``"4G"``, which Linux helps to keep. So
         many blocks are worked on at once as fit.
@@ -211,8 +200,10 @@ def label_file(
            [0, 0, 0, 2],
            [0, 0, 2, 0]], dtype=int32))
     """
-    question = background, connectivity, structure, tolerance, periodic, batch_axes, threshold
-    arguments = Arguments(*question, min_size, largest, numbering, dtype)
+    asked: dict[str, Any] = {"background": background, "connectivity": connectivity}
+    asked |= {"structure": structure, "tolerance": tolerance, "periodic": periodic}
+    asked |= {"numbering": numbering, "dtype": dtype}
+    arguments = Arguments(asked, batch_axes, threshold, min_size, largest)
     limits: dict[str, Any] = {"memory": memory, "scheduler": scheduler, "progress": progress}
     return label_volume(source, target, arguments, key, channel, **limits).kept
 
@@ -234,10 +225,9 @@ def label_volume(
     wanted = as_target(target)
     limit = None if memory is None else bytes_of_memory(memory)
     if limit is not None and scheduler is not None:
-        raise ValueError(
-            f"memory={in_words(limit)} is for threads of this process, but scheduler="
-            f"{shown(scheduler)} has workers with limits of their own; leave one out"
-        )
+        told = f"memory={in_words(limit)} is for threads of this process"
+        others = f"scheduler={shown(scheduler)} has workers with limits of their own"
+        raise ValueError(f"{told}, but {others}; leave one out")
     with opened(source, key, channel) as volume:
         _, rules = arguments.rules(volume)
         dtype, cluster, names = rules.label_type, None, None
@@ -264,10 +254,8 @@ def within(limit: int | None, volume: Volume) -> Iterator[None]:
     except MemoryError as error:
         if limit is None:
             raise
-        raise MemoryError(
-            f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)} "
-            f"and their components ({error}); give more"
-        ) from error
+        told = f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)}"
+        raise MemoryError(f"{told} and their components ({error}); give more") from error
 
 
 def opened(source: StrPath, key: str | None, channel: int | None) -> AbstractContextManager[Volume]:

@@ -28,10 +28,10 @@ class LabelPlan:
     Attributes
     ----------
     shape : tuple of int
-        Of what is labelled.
+        The shape of the volume.
     dtype : str
     block_shape : tuple of int
-        Of what is labelled at once by a thread.
+        The shape that a thread labels at once.
     blocks : int
     sampled : int
         How many of them were labelled to know.
@@ -46,7 +46,7 @@ class LabelPlan:
     kept : int
         Bytes that lie in ``TARGET.partial`` meanwhile, beside them.
     seconds : float
-        Of labelling, on this machine as busy as it is.
+        The time of labelling, on this machine as busy as it is.
     """
 
     shape: tuple[int, ...]
@@ -91,7 +91,7 @@ def plan_labels(
     Returns
     -------
     LabelPlan
-        Of the consecutive labels of all components; numbers of seconds and bytes.
+        It is for consecutive labels of all components, in seconds and bytes.
 
     Raises
     ------
@@ -114,9 +114,8 @@ def plan_labels(
     >>> plan.blocks, plan.block_shape, plan.memory < plan.process, plan.seconds < 60
     (1, (40, 50, 60), True, True)
     """
-    arguments = labelling.Arguments(
-        background, connectivity, periodic=periodic, batch_axes=batch_axes, threshold=threshold
-    )
+    asked = {"background": background, "connectivity": connectivity, "periodic": periodic}
+    arguments = labelling.Arguments(asked, batch_axes, threshold)
     limit = None if memory is None else labelling.bytes_of_memory(memory)
     with labelling.opened(source, key, channel) as volume:
         kind = arguments.rules(volume)[1].label_type

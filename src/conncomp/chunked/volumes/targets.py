@@ -20,7 +20,7 @@ from conncomp.chunked.volumes.formats import ome_zarr, zarr_arrays
 from conncomp.chunked.volumes.volume import Place, Volume, block_shape, lengths_of
 from conncomp.files.access import StrPath, check_space, naming
 
-# What others write images and volumes to: a folder of Zarr of such a name would mislead them.
+# Suffixes of other formats: a folder of Zarr with such a name would mislead their readers.
 OTHER_KINDS = {
     *(".btf", ".h5", ".hdf", ".hdf5", ".jpg", ".jpeg", ".mha", ".mhd", ".nii", ".npz", ".nrrd"),
     *(".csv", ".gz", ".parquet", ".png", ".tif", ".tiff", ".zip"),
@@ -37,15 +37,12 @@ class Target:
 
     def create(self) -> None:
         """Make it, empty."""
-        raise NotImplementedError
 
     def open(self) -> None:
         """Open it, to be written to."""
-        raise NotImplementedError
 
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels; called by several threads, for places that are apart."""
-        raise NotImplementedError
 
     def levels(self) -> Iterator[tuple[int, Place]]:
         """Yield what is written again: which of the coarser arrays, and a place in it."""
@@ -53,7 +50,6 @@ class Target:
 
     def reduce(self, level: int, place: Place) -> None:
         """Write a part of a coarser array, from the one before."""
-        raise NotImplementedError
 
     def publish(self, path: Path) -> None:
         """Give the labels their name, unless they have it already or something else does."""
@@ -74,7 +70,7 @@ class NpyTarget(Target):
             end = file.tell() + size
             check_space(self.path, size)
             if hasattr(os, "posix_fallocate"):
-                # What is mapped and has no space on the disk would end the process.
+                # A write to a mapped page without space on the disk would end the process.
                 os.posix_fallocate(file.fileno(), 0, end)
             else:
                 file.truncate(end)
@@ -211,7 +207,7 @@ def _check_labels(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> N
 def nearest(part: slice, fine: int, coarse: int) -> Any:
     """Return which places of a finer axis are nearest to some of a coarser one.
 
-    Of two that are equally near, the one before.
+    If two are equally near, it is the one before.
 
     >>> nearest(slice(0, 4), 8, 4), nearest(slice(1, 3), 9, 3)
     (array([0, 2, 4, 6]), array([4, 7]))

@@ -106,10 +106,8 @@ def check_volume(volume: Volume) -> None:
     block = block_shape(volume)
     blocks = math.prod(counts_of(shape, block))
     if blocks > MOST_BLOCKS:
-        raise ValueError(
-            f"{path}: says that it has shape {shape}, in {blocks} blocks of shape {block}; more "
-            f"than {MOST_BLOCKS} are not labelled: rechunk it to larger chunks"
-        )
+        told = f"{path}: says that it has shape {shape}, in {blocks} blocks of shape {block}; more"
+        raise ValueError(f"{told} than {MOST_BLOCKS} are not labelled: rechunk it to larger chunks")
 
 
 @contextmanager
@@ -131,10 +129,8 @@ def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[An
     begins = tuple(part.start for part in place)
     wanted = tuple(part.stop - part.start for part in place)
     if values.shape != wanted or values.dtype != dtype:
-        raise ValueError(
-            f"{path}: what was read at {begins} has shape {values.shape} and dtype "
-            f"{values.dtype}, not {wanted} and {dtype}"
-        )
+        told = f"{path}: what was read at {begins} has shape {values.shape}"
+        raise ValueError(f"{told} and dtype {values.dtype}, not {wanted} and {dtype}")
 
 
 def identity_of(path: str, *facts: Any) -> str:

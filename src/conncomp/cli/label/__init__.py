@@ -241,9 +241,10 @@ def label_chunks(options: Options, stage: Stages) -> dict[str, Any]:
     size = math.prod(shape) * dtype.itemsize
     axes = _options.closed_axes(options.periodic, len(shape), "image", separate=range(batch))
     assert options.output is not None
-    how = values_of(options, "background", "connectivity", "threshold", "min_size")
-    how |= {"periodic": axes[batch:], "batch_axes": batch, "largest": options.top}
-    arguments = Arguments(**how, listed=options.top or 1)
+    how = values_of(options, "threshold", "min_size")
+    how |= {"batch_axes": batch, "largest": options.top, "listed": options.top or 1}
+    asked = values_of(options, "background", "connectivity") | {"periodic": axes[batch:]}
+    arguments = Arguments(asked, **how)
     chosen = values_of(options, "key", "channel", "memory", "scheduler")
     with stage("labelling", counts=True) as progress:
         chosen["progress"] = lambda done, total: progress(done * size // total, size)

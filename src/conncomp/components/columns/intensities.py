@@ -17,7 +17,7 @@ REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bit
 KINDS = {"image": ("biuf", NUMBERS)}
 KINDS |= dict.fromkeys(("classes", "by"), ("biu", "of bool or integers"))
 
-# Of types that have no kernel, one that has and that holds all their values.
+# Types without a kernel, and one with a kernel that holds all their values.
 WIDER = {"i1": "i2", "u4": "i8", "f2": "f4"}
 NARROW = ("u1", "u2", "i2")  # whose sums are of 64 bits
 
@@ -73,10 +73,9 @@ def _image_of(given: Any, image: Any, items: Items, name: str) -> Intensities:
     values = _as_values(given, dtype, room)
     kind = values.dtype.kind
     if kind != "f" and 8 * values.dtype.itemsize + room > SUM_BITS:
-        raise ValueError(
-            f"{name} is of {dtype} and an item has {items.length} elements, too many for exact "
-            f"sums of so large numbers; pass {name}.astype({REMEDIES[KINDS[name][0]]})"
-        )
+        told = f"{name} is of {dtype} and an item has {items.length} elements"
+        remedy = f"pass {name}.astype({REMEDIES[KINDS[name][0]]})"
+        raise ValueError(f"{told}, too many for exact sums of so large numbers; {remedy}")
     bits = max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room))
     return Intensities(values, dtype, _type_of_sums(kind), _type_of_sums(dtype.kind), bits)
 
@@ -89,10 +88,8 @@ def _as_array(image: Any, items: Items, name: str) -> Any:
     given, mask = as_numpy_and_mask(image, name)
     if mask is not None:
         where = f"{name}.mask" if isinstance(image, np.ma.MaskedArray) else "mask"
-        raise ValueError(
-            f"{name} has masked elements or nulls; mask the labels there, which makes them "
-            f"background: numpy.ma.masked_array(labels, {where})"
-        )
+        told = f"{name} has masked elements or nulls; mask the labels there, which makes them"
+        raise ValueError(f"{told} background: numpy.ma.masked_array(labels, {where})")
     return given
 
 

@@ -94,11 +94,10 @@ def classes_of(items: Items, components: Components, classes: Any, name: str = "
     mixed = items.xp.flatnonzero(lowest != highest)
     if len(mixed):
         row = int(components.rows[mixed[0]])
-        raise ValueError(
-            f"{name} has {int(lowest[mixed[0]])} and {int(highest[mixed[0]])} within the component "
-            f"of label {row % max(items.rows, 1)}; label the classes themselves, as "
-            f"conncomp.label({name}), whose components are of one each"
-        )
+        both = f"{int(lowest[mixed[0]])} and {int(highest[mixed[0]])}"
+        told = f"{name} has {both} within the component of label {row % max(items.rows, 1)}"
+        remedy = f"label the classes themselves, as conncomp.label({name})"
+        raise ValueError(f"{told}; {remedy}, whose components are of one each")
     return lowest.astype(image.dtype, copy=False)
 
 
@@ -155,10 +154,8 @@ def measure_image(items: Items, components: Components, image: Intensities) -> t
     """Return the columns of an image's values, and the `reals` of `Channel` if known at once."""
     values, fit, reals = _sums_of(items, components, image)
     if not fit:
-        raise OverflowError(
-            f"the sum of image, of {image.dtype}, over a component does not fit into "
-            f"{image.sums}; pass image.astype(float)"
-        )
+        told = f"the sum of image, of {image.dtype}, over a component"
+        raise OverflowError(f"{told} does not fit into {image.sums}; pass image.astype(float)")
     sums = values.sums.astype(image.given_sums, copy=False)
     extremes = {k: getattr(values, k).astype(image.dtype, copy=False) for k in ("minima", "maxima")}
     return values._replace(sums=sums, **extremes), reals

@@ -6,6 +6,7 @@ Formulas of shapes and moments are its own, too; areas and lengths of intercepts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial, reduce
 from math import inf, pi
@@ -24,7 +25,7 @@ from conncomp.components.columns.crops import Contents, LazyColumn
 from conncomp.components.columns.intensities import is_narrow, room_of
 from conncomp.kernels.cuda.components.measures import Sums
 
-# What a table has by default, and beside it that of an image.
+# The columns of a table by default, and those that an image adds.
 USUAL = ("num_pixels", "area", "bbox", "centroid")
 USUAL_OF_IMAGE = ("intensity_mean", "intensity_min", "intensity_max")
 
@@ -32,7 +33,7 @@ QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
 FILLED = tuple(range(1, 11))  # as each line has 3 to the power of so many beside it
-# What follows from sums of coordinates and extremes, and of an image from those of its values.
+# Properties that follow from sums and extremes of coordinates, and then from those of values.
 OF_PLACES = {
     *("label", "num_pixels", "area", "area_bbox", "axis_major_length", "axis_minor_length"),
     *("bbox", "centroid", "centroid_local", "eccentricity", "equivalent_diameter_area"),
@@ -131,10 +132,9 @@ def _property(name: str) -> Property:
 
 
 def _quantile(name: str) -> Property:
-    try:
+    fraction = np.nan
+    with suppress(ValueError):
         fraction = float(name[len(QUANTILE) :])
-    except ValueError:
-        fraction = np.nan
     if not 0 <= fraction <= 1:
         told = f"properties has {shown(name)}"
         raise ValueError(f"{told}; it must end with a number of 0 to 1, as {QUANTILE}0.25")
@@ -305,7 +305,7 @@ def sums_wanted(labels: Any, image: Any, properties: Any) -> Sums | None:
     return Sums(values) if is_itself and values.data.ptr != labels.data.ptr else None
 
 
-# Of scikit-image before 0.19, which still takes them.
+# Names before scikit-image 0.19, which still takes them.
 EARLIER_NAMES = {
     "equivalent_diameter": "equivalent_diameter_area",
     "intensity_image": "image_intensity",

@@ -125,10 +125,8 @@ def pages_of_ome(image: OmeImage, lengths: Lengths, end: int, held: int) -> Sequ
         raise ValueError(f"has OME metadata of {described} planes, but holds {held}; {MISFIT}")
     pages = [page for _, page in places_of_ome(image, lengths, end)]
     if len(pages) < count or len(set(pages)) < count or max(pages) >= held:
-        raise ValueError(
-            f"has OME metadata that does not name a page of its {held} for each of {described} "
-            f"planes; {MISFIT}"
-        )
+        told = f"a page of its {held} for each of {described} planes"
+        raise ValueError(f"has OME metadata that does not name {told}; {MISFIT}")
     return pages
 
 

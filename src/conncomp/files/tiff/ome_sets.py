@@ -41,11 +41,6 @@ class OmeSet:
         self.count = len(self.images)
         self._numbers = ome.numbers_of_file(description, self.images) if own else set()
 
-    def is_elsewhere(self, number: int) -> bool:
-        """Whether another file holds planes of an image."""
-        held = self.images[number].holders
-        return any(holder is not None and holder.number not in self._numbers for holder in held)
-
     def holders(self, number: int) -> list[str]:
         """Return the name of the file that holds each stretch of planes of an image."""
         own, known = self._own, self._numbers
@@ -73,10 +68,8 @@ class OmeSet:
         described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
         bits, most = count * math.prod(head.shape) * bits, bits_of(head, size)[1]
         if bits > most or count * LEAST_PAGE > size or "Z" in head.axes:
-            raise ValueError(
-                f"says that it has {described} planes of shape {head.shape} and dtype {head.dtype},"
-                f" but all its files are of {size} bytes"
-            )
+            told = f"{described} planes of shape {head.shape} and dtype {head.dtype}"
+            raise ValueError(f"says that it has {told}, but all its files are of {size} bytes")
         told_of = ome.stretches_of_ome(image, lengths)
         stretches = [(names[block], page, told) for block, page, told in told_of if told > 0]
         overlap = any(
@@ -136,10 +129,9 @@ class OmeSet:
         if missing:
             shown = ", ".join(repr(printable(name)) for name in missing[:MOST_NAMED])
             more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
-            raise ValueError(
-                f"is one of a set of {len(unique)} files, of which {shown}{more} "
-                f"{'is' if len(missing) == 1 else 'are'} not in its folder; put them there"
-            )
+            told = f"is one of a set of {len(unique)} files, of which {shown}{more}"
+            verb = "is" if len(missing) == 1 else "are"
+            raise ValueError(f"{told} {verb} not in its folder; put them there")
         return sizes
 
     @contextmanager

@@ -51,8 +51,8 @@ class OpenTiff:
         if self.count == 0:
             raise ValueError("holds no page")
         self._set = None
-        others = ome.other_holders(description, self._images)
-        if folder is not None and others != [None] * len(others):
+        self._others = ome.other_holders(description, self._images)
+        if folder is not None and any(other is not None for other in self._others):
             self._set = OmeSet(folder, description, os.path.basename(file.name))
 
     def read(self, series: int) -> Content:
@@ -60,7 +60,7 @@ class OpenTiff:
         tiff, images = self._tiff, self._images
         if not 0 <= series < self.count:
             raise ValueError(f"has {self.count} series: there is no series={series}")
-        if self._set is not None and self._set.is_elsewhere(series):
+        if self._set is not None and self._others[series] is not None:
             return self._set.read(series)
         chosen = _checked_series(tiff, images, self._size, series)
         page = chosen.keyframe
@@ -152,7 +152,7 @@ def open_series(file: IO[bytes]) -> Series:
     series = _checked_series(tiff, images, size)
     axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
     if images:
-        # Of one value, as only the shape is wanted.
+        # An array of one value, as only the shape is wanted.
         axes, array = _in_ome_order(images[0], axes, np.broadcast_to(False, shape))
         shape = array.shape
     kept = [k for k, axis in enumerate(axes) if axis not in "CS" or shape[k] != 1]

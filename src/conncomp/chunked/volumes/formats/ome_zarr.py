@@ -178,10 +178,9 @@ def _check_sizes(levels: list[Any]) -> None:
             told = "says that resolutions are ever coarser"
             raise ValueError(f"{told}, but has shapes {finer.shape} and then {level.shape}")
         if count > MOST_BLOCKS:
-            raise ValueError(
-                f"says that an array of shape {level.shape} has {count} chunks; more than "
-                f"{MOST_BLOCKS} are not written: rechunk it to larger chunks"
-            )
+            told = f"says that an array of shape {level.shape} has {count} chunks"
+            remedy = "are not written: rechunk it to larger chunks"
+            raise ValueError(f"{told}; more than {MOST_BLOCKS} {remedy}")
 
 
 def _channel(axes: str, shape: tuple[int, ...], channel: int) -> tuple[int, int]:

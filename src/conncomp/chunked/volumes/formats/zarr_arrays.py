@@ -25,7 +25,7 @@ from conncomp.files.access import naming
 from conncomp.files.parts import check_place
 from conncomp.files.scales import Scale, letters_of
 
-# What values may be packed by. Others may be programs, as pickles are.
+# Codecs that may unpack values. Others may be programs, as pickles are.
 CODECS = {
     *("adler32", "astype", "bitround", "blosc", "bytes", "bz2", "crc32", "crc32c", "delta"),
     *("endian", "fixedscaleoffset", "fletcher32", "gzip", "lz4", "lzma", "packbits", "quantize"),
