@@ -9,11 +9,10 @@ The way of a Dask array through this room:
     dask_arrays.py   `LabelArray.compute` lets the tasks write into one array
 
 A task needs a chunk and the faces of its neighbours, and none grows with the array. Chunks are
-called in any order and anywhere. Beside this way lie
+called in any order, anywhere. Beside this way lie
 
     volumes/        `label_file`: the same stages by an engine of threads or of workers (job.py)
     streams/        `stream_labels`: slabs one after another, each linked to the one before
-    measures/       functions of labels in chunks: statistics.py, contacts.py and overlaps.py have
-                    each its steps; dask_labels.py and volume_labels.py read, call and merge
+    measures/       functions of labels; dask_labels.py and volume_labels.py read, call, merge
     of_xarray.py    names of axes, taken off before and put on again after
 """
