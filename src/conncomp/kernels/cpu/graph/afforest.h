@@ -4,8 +4,7 @@
 // every arc unites its ends (sweep, sweep_around). Where every arc is listed from both ends, the giant
 // component's vertices need no visit; sparse_forest.h takes sparse graphs of that kind, and with many arcs
 // giant.h first seeks a giant. Cost: each arc read once, with a random access; far fewer in a symmetric graph
-// with a giant; a bit a vertex. Source: Sutton et al. 2018 (Afforest); hooking of Shiloach and Vishkin 1982,
-// "An O(log n) parallel connectivity algorithm".
+// with a giant; a bit a vertex. Source: Sutton et al. 2018 (Afforest); hooking: Shiloach, Vishkin 1982.
 #pragma once
 
 #include "cpu/core/extremes.h"

@@ -3,9 +3,8 @@
 // which few arcs leave. Block by block, while rows are in a cache, each vertex starts under the root of the
 // smaller end of its first or last arc; of vertices that may have a second smaller neighbour, differing pairs
 // of roots are gathered, without a branch, and united. What leaves its part, and hubs, are postponed: all
-// threads unite them at last. If arcs lead far, all such vertices are. Cost: a pass over rows and parents.
-// Source of parts: Patwary et al. 2012, "Multi-core spanning forest algorithms using the disjoint-set data
-// structure".
+// threads unite them last. If arcs lead far, all such are. Cost: a pass over rows and parents. Source of
+// parts: Patwary et al. 2012, "Multi-core spanning forest algorithms using the disjoint-set data structure".
 #pragma once
 
 #include "cpu/graph/trees.h"
