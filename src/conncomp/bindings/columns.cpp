@@ -1,4 +1,4 @@
-// What is measured of components beyond sizes and boxes: moments, configurations, borders, hulls, values.
+// Measures of components beyond sizes and boxes: moments, configurations, borders, hulls, values.
 
 #include "bindings/labels.h"
 #include "cpu/components/borders.h"
@@ -140,7 +140,7 @@ nb::object hull_extents(const ComponentRuns& runs, int64_t row) {
   return give_away(std::move(flat));
 }
 
-// Of a pickled object: the lengths of axes, where the runs of each row begin, and the runs.
+// From a pickle: the lengths of axes, where the runs of each row begin, and the runs.
 using RunsState = std::tuple<std::vector<int64_t>, nb::object, nb::object>;
 
 RunsState state_of(const ComponentRuns& runs) {

@@ -1,4 +1,4 @@
-// Instructions that not every processor of an architecture has and that compilers use where they may.
+// Optional instructions of an architecture, which compilers use where they may.
 #pragma once
 
 #include <cstdint>

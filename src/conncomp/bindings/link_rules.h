@@ -1,4 +1,4 @@
-// Link rules and arrays to label as arguments: functions with these are bound for each algorithm.
+// Link rules and arrays as arguments of functions that are bound for each algorithm.
 #pragma once
 
 #include "bindings/bindings.h"
@@ -8,7 +8,7 @@
 
 namespace conncomp {
 
-// What a rule of core/links.h says of elements. Python keeps it; calls of several threads read it.
+// Applies a rule of core/links.h. Python keeps it; calls of several threads read it.
 struct LinkRule {
   std::shared_ptr<const LinkWords> words;
 };

@@ -40,7 +40,7 @@ void add_ids(PairClusters<Ids>& clusters, const typename Ids::Column& column, in
   without_gil([&] { clusters.add_ids(column, rows, numbers.data()); });
 }
 
-// What clusters of all kinds of ids have. Calls of one object are for Python to keep apart.
+// Clusters of any kind of ids. Python keeps calls of one object apart.
 template <class Ids> nb::class_<PairClusters<Ids>> define_clusters(nb::module_& m, const char* name) {
   using Clusters = PairClusters<Ids>;
   return nb::class_<Clusters>(m, name)

@@ -40,8 +40,8 @@ bool WithoutGil::signalled() {
   return raised;
 }
 
-// A thread that asks for the lock while the interpreter exits is ended by Python, before 3.14, in a way that
-// aborts the process where C++ is on the stack. Such a thread sleeps instead until the process is gone.
+// Before 3.14, Python ends a thread that asks for the lock while the interpreter exits, which aborts the
+// process where C++ is on the stack. So such a thread sleeps.
 void WithoutGil::take_back() {
   try {
     PyEval_RestoreThread(state_);

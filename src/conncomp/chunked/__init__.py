@@ -9,7 +9,7 @@ The way of a Dask array through this room, to which `_containers.function_for` s
     dask_arrays.py   `LabelArray.compute` lets the tasks write into one array
 
 A task needs a chunk and the faces of its neighbours, and none grows with the array. Chunks are
-called in any order and anywhere. Beside this way lie
+called in any order, anywhere. Beside this way lie
 
     volumes/        `label_file`: the same stages by an engine of threads or of workers (job.py)
     streams/        `stream_labels`: slabs one after another, each linked to the one before

@@ -6,7 +6,8 @@
 
 By default an array in main memory goes from `repeated.py` straight to C++ (`native.ImageKind`), not
 through the table; both ways end in `label_runs` of ``kernels/cpu/grid/runs.h``. Later calls of the
-kind skip the steps above, on a GPU too. `labelling.py` and `wrapping.py` are what users call.
+kind skip the steps above, on a GPU too. Chunks of Dask and of files on a CPU end in `KeptRuns` of
+the same header, by `runs.py`. `labelling.py` and `wrapping.py` are what users call.
 """
 
 from conncomp.grid.labeller import Labeller

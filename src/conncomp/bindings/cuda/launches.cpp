@@ -13,8 +13,7 @@
 namespace conncomp {
 
 // Launches that CUDA's driver makes as one, a graph: recorded node after node from an idle stream of their
-// own; changed arguments are updated before the graph is launched. Launching three kernels takes 2.5
-// microseconds of the host for 11.
+// own; changed arguments are updated before a launch. Three kernels cost the host 2.5 microseconds, not 11.
 
 // CUDA_KERNEL_NODE_PARAMS
 struct KernelNode {
@@ -99,8 +98,8 @@ struct LaunchConfig {
 
 namespace {
 
-// A value that differs from one run to the next: that of `run` with this number, or the first bytes of it,
-// lies at an offset of an argument.
+// A value that differs between runs: that of `run` with this number, or its first bytes, at an offset of
+// an argument.
 struct Variable {
   size_t argument, offset, size, number;
 };
@@ -292,8 +291,8 @@ class Launches {
         .shared = launch.shared,
         .arguments = launch.pointers.data()};
   }
-  // Whether there is a graph to launch on a stream. There is none where launches become part of the caller's
-  // graph, and none for what is made once.
+  // Whether there is a graph to launch on a stream. None if the caller's graph takes the launches, or they
+  // run once.
   bool make_graph(Handle stream) {
     int status = 0;
     if (!driver_.graphs.are_known() || driver_.graphs.is_capturing(stream, &status) != 0 || status)

@@ -1,4 +1,10 @@
-"""Functions of labels in chunks, of Dask or in files: the kinds of these, and shared steps."""
+"""Functions of labels in chunks, of Dask or in files: the kinds of these, and shared steps.
+
+Calls come here by a name in text, where a search for references ends:
+
+    components/statistics.py   `component_statistics` asks `function_for` (_containers.py)
+    functions.py               has it, from statistics.py, contacts.py or overlaps.py, or its own
+"""
 
 from __future__ import annotations
 

@@ -85,9 +85,8 @@ struct Atomics {
   }
 };
 
-// How loads from global memory are ordered: kCached ones may be old, of the first-level cache, and kRelaxed
-// ones take 1.6 and 3.5 times as long on a large grid. Inline assembly keeps the compiler from splitting,
-// repeating or inventing accesses.
+// How global loads are ordered: kCached ones may be old, of the L1 cache, and kRelaxed ones take 1.6 and
+// 3.5 times as long on a large grid. Inline assembly lets the compiler split, repeat or invent no access.
 enum class LoadOrder { kCached, kRelaxed, kAcquire };
 #define CONNCOMP_LOAD(...)                             \
   if constexpr (order == LoadOrder::kCached)           \

@@ -1,4 +1,4 @@
-// Chance at the bits of words or registers. Levels count bits in thermometer code, Chances say which bits
+// Chances at the bits of words or registers. Levels count bits in thermometer code, Chances say which bits
 // have which kind of probability, and Outcome compares digits as they are drawn (core/spins.h).
 #pragma once
 

@@ -1,5 +1,4 @@
-// Kawasaki dynamics of the Ising model, for 64 pairs of spins at a time. CPU and CUDA share it, with contract
-// 9.
+// Kawasaki dynamics of the Ising model, 64 pairs of spins at a time, for CPU and CUDA (contract 9).
 // Lattices have three axes; the square one has its two last. Steps to neighbours are the opposites of these
 // and (0, 1, 0), (0, 0, 1); (1, 0, 0) but on the square lattice; and (1, 1, 1) on the body-centred one, whose
 // primitive vectors the axes are.

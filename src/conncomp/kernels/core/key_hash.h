@@ -1,4 +1,4 @@
-// Where keys go in hash tables: the highest bits of their product with an odd factor (Dietzfelbinger et al.
+// Hashes keys to slots of tables: the highest bits of their product with an odd factor (Dietzfelbinger et al.
 // 1997), drawn at the start, lest a file's keys all want one slot: 160,000 took 51 s.
 #pragma once
 

@@ -5,8 +5,7 @@
 // direction are those of bonds, across faces. kTransitive: two elements linked to a third one are linked
 // wherever they are neighbours. kDense: a link is likely where others connect its ends, too. kOneValue, asked
 // of transitive rules: all neighbouring foreground is linked. To add a rule: a struct here, a line in RULES
-// of cuda/grid/image.py and one in bindings/link_rules.cpp; the CPU finds links for 64 elements at once, by
-// link_words.h.
+// of cuda/grid/image.py and one in bindings/link_rules.cpp; the CPU links 64 elements at once (link_words.h).
 #pragma once
 
 #include "core/platform.h"

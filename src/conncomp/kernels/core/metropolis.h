@@ -6,8 +6,7 @@
 //      first word, sites of the class     a . b . . c . d        bit 0 at the left
 //      second word                        . e . f . g h .
 //      joined                             a e b f c g d h
-// Bonds to neighbours are counted for 64 sites at once; sites that lose as many satisfied ones by a flip are
-// one kind of Chances (core/chances.h).
+// Bonds to neighbours are counted for 64 sites at once; sites that lose equally many by a flip share Chances.
 #pragma once
 
 #include "core/chances.h"

@@ -1,5 +1,4 @@
-// An Ising spin glass, H = -sum of J s s - sum of h s, 64 replicas at a time. CPU and GPU share it, with
-// contract 9.
+// An Ising spin glass, H = -sum of J s s - sum of h s, 64 replicas at a time, on CPU and GPU (contract 9).
 // Layout. Bit r % 64 of word [r / 64][site] is the spin of replica r, counted from the first of all, 1 for
 // up; bits without a replica are 0. Sites are in C order. Every axis is a ring: bonds over an open border,
 // and those of a site with itself, are absent. Bond (axis, site) leads to the next site along the axis. A

@@ -124,10 +124,9 @@ inline Bits64 half(const PhiloxBlock& block, int k) {
   return bits;
 }
 
-// Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used. Draws 64
-// numbers digit by digit from the highest, two halves a block, until all differ from the probability: a bit
-// is set once a 0 is drawn where that has 1, and not once a 1 is where it has 0. So 64 bonds take about seven
-// digits.
+// Which of the `wanted` bits are set, each with `probability`; `blocks` blocks may have been used. Draws
+// 64 numbers by digits from the highest, two halves a block, until all differ from the probability: a bit
+// is set once a 0 is drawn where that has 1, not if a 1 is where it has 0. 64 bonds take about 7 digits.
 inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted,
     Purpose purpose = kBond, int blocks = 0) {
   Bits64 set = 0, undecided = wanted;

@@ -9,8 +9,6 @@
 
 namespace conncomp {
 
-// Lines of labels, copied (contract 5), as numbers of rows of their components, or none.
-
 // Rows fit into 32 bits: larger tables would not fit into memory, and Python refuses them.
 using Row = int32_t;
 constexpr Row kNoRow = -1;
@@ -18,6 +16,7 @@ constexpr int64_t kNoLine = -1;
 constexpr int64_t kSpan = 1 << 10;  // elements of a line that are looked at together
 constexpr int64_t kAround = 4;      // and how many more there may be
 
+// Copies lines of labels (contract 5) as numbers of their components' rows, or none.
 class RowLines {
  public:
   using Rows = std::array<Row, kSpan + kAround>;

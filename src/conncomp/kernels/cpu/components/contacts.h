@@ -1,9 +1,9 @@
-// Which components touch, and how often: for each pair of labels, the contacts of each kind, a backward step,
-// such as faces by axis, so that areas stay sums of integers until the end. Words of 64 elements say which
-// are no background, and differ from the one before or another line. A pair and a kind make a key of 64 bits,
-// which each thread counts (key_counts.h). Labels of a contact are loaded once, and checked again (contract
-// 5). Cost: labels read once for each line that touches a line, and a look-up per contact. Memory: two bits
-// an element; 32 to 64 bytes a pair, kind and thread.
+// Counts contacts of components: per pair of labels and kind, a backward step, such as faces by axis, so
+// that areas stay sums of integers until the end. Words of 64 elements say which are no background, and
+// differ from the one before or another line. A pair and a kind make a key of 64 bits, which each thread
+// counts (key_counts.h). Labels of a contact are loaded once, and checked again (contract 5). Cost: labels
+// read once for each line that touches a line, and a look-up per contact. Memory: two bits an element; 32
+// to 64 bytes a pair, kind and thread.
 #pragma once
 
 #include "cpu/core/bits.h"

@@ -6,8 +6,7 @@
 //     numbers of arrival       0 0 1 0 2                         0 0 1
 //     distinct labels          0 7 9
 //     places of the numbers    1 0 2                             2 1
-// Cost: labels read once, numbers written twice. Memory: 32 to 64 bytes per label and thread. Each is loaded
-// once (contract 5).
+// Cost: labels read once (contract 5), numbers written twice. Memory: 32 to 64 bytes per label and thread.
 #pragma once
 
 #include "cpu/components/stretches.h"

@@ -1,9 +1,8 @@
-// Convex hulls in two dimensions: how many elements they hold, and Feret diameters. The hull is that of the
-// midpoints of edges, and holds elements with centres in it or on its border; the hull of these has the Feret
-// diameters, the largest distance of two points and the smallest of two parallels. A monotone chain for each
-// side keeps those where it turns outwards: exact, in halves. Rotating calipers find the pairs that parallels
-// touch. Source: Andrew 1979, "Another efficient algorithm for convex hulls in two dimensions"; Toussaint
-// 1983, as scikit-image.
+// Convex hulls in two dimensions: how many elements they hold, and Feret diameters. The hull is that of
+// the midpoints of edges, and holds elements with centres in it or on its border; the hull of these has
+// the Feret diameters, the largest distance of two points and the smallest of two parallels. A monotone
+// chain for each side keeps those where it turns outwards: exact, in halves. Rotating calipers find the
+// pairs that parallels touch. Source: Andrew 1979 (monotone chain); Toussaint 1983, as scikit-image.
 #pragma once
 
 #include <cmath>

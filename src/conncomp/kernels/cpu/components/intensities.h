@@ -1,7 +1,6 @@
-// Values within components: sums, extremes, and weighted centroids. A pass for extremes, one for sums of
-// integers (core/fixed_point.h), independent of threads: reals in units that the component's largest
-// magnitude sets. Coordinates count from the box, so that products stay small. Integers of up to two bytes
-// have all in one pass.
+// Values within components: sums, extremes, weighted centroids. A pass for extremes, one for sums of integers
+// (core/fixed_point.h), independent of threads: reals in units set by the component's largest magnitude.
+// Coordinates count from the box, to keep products small. Integers of up to two bytes need one pass.
 #pragma once
 
 #include "core/intensity.h"

@@ -13,12 +13,11 @@
 
 namespace conncomp {
 
-// What a thread has met of each label: nothing, one stretch of a line, in a number, or more, a row of sums.
-
 struct LineStretch {
   int64_t line, begin, size;
 };
 
+// Keeps what a thread has met of each label: nothing, one stretch, in a number, or more, a row of sums.
 template <class Sums> class MetLabels {
  public:
   using Place = typename Sums::Place;

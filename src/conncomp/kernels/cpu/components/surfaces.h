@@ -1,5 +1,5 @@
-// How many faces of its elements a component shows along each axis. Words of bits say where a line differs
-// from those before and behind it, and are counted for each stretch. Cost: 2 n - 1 comparisons.
+// Counts the faces that a component shows along each axis. Words of bits say where a line
+// differs from those before and behind it, and are counted for each stretch. Cost: 2 n - 1 comparisons.
 #pragma once
 
 #include "cpu/components/known_components.h"
@@ -72,9 +72,7 @@ inline void count_faces(const LabelledItems& items, const RowsOfLabels& rows, in
   for_each_index(rows.count(), [&](int64_t row) { std::copy_n(table[row], axes, faces + row * axes); });
 }
 
-// Along which axes components span: first faces leave marks, last faces look for them.
-
-// For each label and axis: whether it is on the first face, then on both.
+// Finds along which axes components span: marks, per label and axis, first faces, then those on both.
 class SpanMarks {
  public:
   SpanMarks(const LabelledItems& items, int64_t rows, uint8_t* marks)

@@ -1,6 +1,5 @@
-// Tables with a row for each label: counts, replaces and ranks labels, a word at a time (stretches.h). Each
-// thread has its own table; fewer take part where tables would outgrow the labels. Labels without a row are
-// background.
+// Tables with a row for each label: counts, replaces, ranks labels, by words (stretches.h). Each thread has
+// its own table; fewer take part where tables would outgrow the labels. Labels without a row are background.
 #pragma once
 
 #include "cpu/components/stretches.h"
@@ -236,7 +235,7 @@ class MemberLists {
 // Numbers the labels that occur, ascending, by a bit each and ranks of words.
 class LabelRanks {
  public:
-  // Of the labels below `rows`. Labels that change meanwhile may have no number.
+  // Ranks the labels below `rows`. Labels that change meanwhile may have no number.
   LabelRanks(const LabelArray& labels, int64_t rows) : LabelRanks(rows) {
     const Parts parts(labels.count(), kGrain);
     parallel_for(parts.parts, [&](int64_t part) {

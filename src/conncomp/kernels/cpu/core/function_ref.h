@@ -1,4 +1,4 @@
-// A reference to a function: what takes one is compiled once. It must not outlive the function.
+// Refers to a function, so that its callers are compiled once. It must not outlive the function.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What helpers of parallel loops have gained and cost of late. A busy machine may put aside a helper, or the
+// Books what helpers of parallel loops gained and cost lately. A busy machine may put aside a helper, or the
 // caller for its sake, for milliseconds within a piece. So each loop enters the time that helpers spared the
 // caller, less that in which the caller did not compute, up to a slice. While the account is overdrawn, no
 // helper is asked, for long enough to make the loss small; a loop alone asks again once it is long. Cost: two

@@ -1,4 +1,4 @@
-// From a forest of parents to labels, in place: parents are negative until an entry has a label.
+// Turns a forest of parents into labels, in place: parents are negative until an entry has a label.
 #pragma once
 
 #include <bit>
@@ -79,8 +79,7 @@ template <class Index> struct Unlabelled {
 };
 
 // Replaces entries, all unlabelled, by labels 0, 1, ... in the order of the roots. A part goes in ascending
-// order; an entry takes the label of what it is under, or, if that is another thread's, goes under its
-// parent.
+// order; an entry takes its parent's label or, if that is another thread's, goes under the grandparent.
 template <class Index> void label_in_order(Index* entries, int64_t count) {
   using Entry = Unlabelled<Index>;
   Parts parts(count, kGrain / kParentWork);

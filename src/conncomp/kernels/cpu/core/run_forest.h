@@ -4,8 +4,7 @@
 //     start, word by word    1 . . 1 . 1 | . . 1 . . . | 1 1 . . . .
 //     before                 0             3             4
 //     run                    0     1   2       3         4 5
-// A run's first contact with a row before gives it the parent of the run there, without a search:
-// FirstContacts.
+// A run's first contact with a row before gives it that run's parent, without a search: FirstContacts.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// An arc a line, or a vertex a line, in chunks. One of s bytes completes at most s + 1 entries of an array.
+// Reads an arc or a vertex per line, in chunks. One of s bytes completes at most s + 1 entries of an array.
 #pragma once
 
 #include "cpu/files/vertex_names.h"

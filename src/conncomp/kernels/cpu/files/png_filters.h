@@ -1,5 +1,5 @@
-// The lines of a PNG picture without their filters: taken off each byte is nothing, the byte `step` ahead (by
-// prefix sums of 16 bytes), the one above, their mean, or the Paeth predictor. Source: W3C, PNG.
+// Undoes the filters of a PNG picture's lines: adds to each byte nothing, the byte `step` before (by prefix
+// sums of 16 bytes), the one above, their mean, or the Paeth predictor. Source: W3C, PNG.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Connected components of a list of arcs, in any order and direction: every arc unites its ends. Of many,
+// Connected components of a list of arcs, in any order and direction: every arc unites its ends. If many,
 // some first put trees under others by plain stores, which wait for memory together; then most vertices are
 // in one tree, told by a bit each. Where ends are near, as in grids, every arc first puts its larger end
 // under its smaller one: if only one vertex has no smaller neighbour, all are one tree. Lists mostly hold

@@ -63,7 +63,7 @@ template <class Pointer, class Vertex> class Search {
   int64_t next_ = 0, height_ = 1;  // of the queue
 };
 
-// Counts the vertices asked, those marked then, and the arcs of the others.
+// Counts the vertices asked, those of them marked then, and the arcs of the others.
 struct Tally {
   int64_t asked = 0, marked = 0, left = 0;
 };
@@ -206,9 +206,9 @@ template <class Pointer, class Vertex> class Giant {
   bool is_whole_ = false;  // whether the search has found a whole component
 };
 
-// Labels around a giant component that bits tell. One member stands for all; only others have parents. Roots
-// are bits, whose ranks give labels without a pass over all vertices. Every arc that leaves the members must
-// be listed from its other end, too.
+// Labels around a giant component that bits tell. One member stands for all; only others have parents.
+// Roots are bits, whose ranks give labels without a pass over all vertices. Arcs that leave the members
+// must be listed from both ends.
 template <class Index> class AroundGiant {
  public:
   // There is at least one member.

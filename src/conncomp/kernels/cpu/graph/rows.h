@@ -66,7 +66,7 @@ template <class Pointer, class Vertex> struct Rows {
   }
 };
 
-// First arcs of evenly spread rows: how many, how many lead near, and the end with the most arcs.
+// Samples first arcs of evenly spread rows: how many lead near, and the end with the most arcs.
 struct RowSample {
   static constexpr int64_t kSamples = 64;
   int64_t rows = 0, near = 0, hub = 0;

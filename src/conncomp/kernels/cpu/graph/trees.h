@@ -111,7 +111,7 @@ class VertexBits {
   uint64_t word(int64_t w) const { return Concurrent::load(words_.data() + w); }
   bool has(int64_t v) const { return word(v / kWord) >> (v % kWord) & 1; }
   void set(int64_t v) { Concurrent::fetch_or(words_.data() + v / kWord, uint64_t(1) << (v % kWord)); }
-  // By the only thread that sets bits of this word.
+  // Only one thread may add to a word.
   void add(int64_t w, uint64_t bits) { put(w, word(w) | bits); }
   void put(int64_t w, uint64_t bits) { Concurrent::store(words_.data() + w, bits); }
   uint64_t take(int64_t w) {

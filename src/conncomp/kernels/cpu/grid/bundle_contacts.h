@@ -115,7 +115,6 @@ class BundleContacts final : public ContactFinder {
   }
 
  private:
-  // Arrays of words: contacts, which words have any, and what these are made of.
   enum {
     kAligned,
     kNext,

@@ -94,13 +94,20 @@ struct FacingBundles {
   int64_t g, h, count;
 };
 
+// Finds contacts for a thread of RunLinks, which calls in this order. Each call keeps, until its next one:
+//     turn(g, end, place)          g and a pointer to its place; returns how many bundles, before `end`
+//       neighbours(k)              the place of h, the bundle at offset(k); returns the pairs g, h
+//         face(pairs, k)           both sides of some pairs, and what the offset links
+//           find(begin, end)       contacts in up to kBlockWords words, if face() was true
+//           touch(i, p, q)         nothing, even if face() was false
+//       face({g, g, count}, -1)    bundles with themselves, over the ends of rows
+//           touch(i, p, q)
 class ContactFinder {
  public:
   explicit ContactFinder(const Masks& masks)
       : masks_(masks), bundles_(masks.bundles), place_h_(bundles_.outer.size()) {}
   virtual ~ContactFinder() = default;
   virtual std::unique_ptr<ContactFinder> copy() const = 0;
-  // Turns to bundles from g on, before `end`, and returns to how many. Keeps the place of g.
   virtual int64_t turn(int64_t g, int64_t, const Coordinates& place) {
     g_ = g;
     place_g_ = &place;
@@ -112,13 +119,12 @@ class ContactFinder {
     return {g_, h, h >= 0};
   }
   virtual bool face(const FacingBundles& pairs, int k) = 0;
-  // The contacts in words [begin, end), at most kBlockWords; until the next call.
   virtual Contacts find(int64_t begin, int64_t end) = 0;
   // Whether element p of bundle i and element q of the bundle it faces are linked over the end of a row.
   virtual bool touch(int64_t i, int64_t p, int64_t q) = 0;
 
  protected:
-  // Of places p in words from `begin` on, keeps those where p of row x is linked to p + shift of y.
+  // Keeps the places p in words from `begin` on where p of row x is linked to p + shift of y.
   [[gnu::always_inline]] void keep_linked(const LinkWords& links, const char* x, const char* y, int shift,
       auto begin, auto words, StepDirection step, uint64_t* candidates) const {
     const int64_t length = bundles_.row_axis.length, from = begin * kWord;
@@ -306,8 +312,6 @@ class LinkedElements final : public ContactFinder {
   StepDirection step_{0, false};
 };
 
-// Stretches of bundles along the last outer axis: they follow each other, as do those at an offset.
-
 // Words of a stretch, and those beyond the end of an array that may be read.
 constexpr int64_t kStretchOfBundles = 128, kStretchPadding = 8;
 
@@ -336,6 +340,7 @@ inline void drop_beside_ends(int64_t words, int64_t bundle_words, uint64_t* next
   }
 }
 
+// A stretch of bundles along the last outer axis: they follow each other, as do those at an offset.
 class BundleStretch {
  public:
   explicit BundleStretch(const Bundles& bundles, bool several = true) : bundles_(bundles) {
@@ -350,7 +355,6 @@ class BundleStretch {
   int64_t count() const { return count_; }
   int64_t word_of(int64_t bundle) const { return (bundle - first_) * bundles_.words; }
 
-  // Turns to bundles from g on, before `end`; returns to how many.
   int64_t turn(int64_t g, int64_t end, const Coordinates& place) {
     first_ = g;
     count_ = 1;

@@ -1,4 +1,4 @@
-// From the labels of runs to the labels of elements, 64 at a time.
+// Expands labels of runs to labels of elements, 64 at a time.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A rule for 64 elements, by an indirect call, so that kernels are compiled once.
+// Applies a link rule to 64 elements by an indirect call, so kernels are compiled once.
 #pragma once
 
 #include <algorithm>
@@ -174,7 +174,7 @@ template <class Rule> class RuleWords final : public ValueWords<typename Rule::V
   const Rule rule_;
 };
 
-// Of bonds: everything is foreground, and bonds lie at the element before.
+// Bonds: everything is foreground, and a bond lies at the element before.
 template <> class RuleWords<Bonds> final : public LinkWords {
  public:
   explicit RuleWords(const Bonds& rule) : LinkWords(1, Bonds::kTransitive, false, false), rule_(rule) {}

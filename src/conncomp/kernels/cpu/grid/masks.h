@@ -1,4 +1,4 @@
-// The input as bit masks: foreground, and where runs start, stretches of connected elements of a bundle.
+// Reads the input into bit masks: foreground, and starts of runs, connected elements of a bundle.
 #pragma once
 
 #include "cpu/core/buffer.h"

@@ -1,4 +1,4 @@
-// Who is whose neighbour in an array, as the rows around a row, and which of their elements count.
+// Lists the rows around a row that have neighbours of its elements, and which of their elements these are.
 #pragma once
 
 #include <algorithm>

@@ -210,7 +210,6 @@ class RowContacts final : public ContactFinder {
   }
 
  private:
-  // By row around: elements linked straight ahead, contacts, which words have any, and what they are of.
   enum { kAligned, kNext, kPrevious, kBusy, kFree, kLinked, kStraight, kGoesOn, kMaskOfH, kNone, kArrays };
 
   struct Row {

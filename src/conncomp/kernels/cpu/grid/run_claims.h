@@ -45,7 +45,7 @@ template <class Index> class Ranks {
     count_ = rank_words(members, words, rank_.data());
   }
 
-  // Of any number that the words hold, and of the one after.
+  // Takes any number that the words hold, and the one after.
   int64_t before(int64_t i) const { return i / kWord < words_ ? before_member(i) : count_; }
   Index before_member(int64_t i) const {
     return rank_[i / kWord] + Index(std::popcount(members_[i / kWord] & below(i % kWord)));

@@ -242,7 +242,11 @@ template <class Index> class RunLinks {
     for_each_contact(finder, pairs, [this](Index x, Index y) { unite_earlier(x, y); });
   }
 
-  // As link_earlier, for the first bundles: no run has a parent yet, and each gets one at its first contact.
+  // As link_earlier, for the first bundles h: no run of g has a parent yet. The contacts of each word:
+  //     first of their runs, one to one   copy_parents
+  //     first of their runs               firsts -> take_parent
+  //     others                            others -> unite_runs, apart -> unite_pairs
+  // `firsts` is finished before `others`, which unites runs with parents.
   void link_first(ContactFinder& finder, const FacingBundles& pairs) {
     FirstContacts first_contacts;
     const auto take_parent = [this](Index x, Index y) { parent_[x] = parent_[parent_[y]]; };

@@ -135,8 +135,7 @@ void number_marks_by_places(Index* entries, uint64_t marks, uint64_t bits, Index
   });
 }
 
-// Which indices the elements of runs have.
-
+// Finds the indices that elements of runs have.
 template <class Index> class RunPlaces {
  public:
   explicit RunPlaces(const Runs<Index>& runs) : masks_(runs.masks), bundles_(runs.bundles) {}

@@ -14,7 +14,7 @@ template <class Index> struct Runs {
   Buffer<Index> rank;  // by word: the runs that start before it
   int64_t count;
   Buffer<Index> parent;  // by run
-  // By word, if there are lone elements (first_runs.h): where components begin, and how many before.
+  // Per word, with lone elements (first_runs.h): where components begin, and how many before.
   Buffer<uint64_t> lone_begins;
   Buffer<Index> lone_before;
 

@@ -81,7 +81,6 @@ struct ArrayMasks {
   ArrayMasks(const ArrayMasks&) = delete;
 };
 
-// Writes the label of every element, and the number of components of every item.
 void label_runs(const void* data, const LinkWords& links, const Grid& grid, Naming naming,
     Integer auto* labels, int64_t* counts) {
   const ArrayMasks array(data, links, grid, true);
@@ -89,7 +88,6 @@ void label_runs(const void* data, const LinkWords& links, const Grid& grid, Nami
 }
 
 // The runs of a part of an array: steps 1 to 3 above; a table gives labels at last.
-
 class KeptRuns {
   using Index = int32_t;
 

@@ -1,4 +1,4 @@
-// What an update measures of a replica: the fields of core/spins.h.
+// Measures a replica for its record: the fields of core/spins.h.
 #pragma once
 
 #include <bit>
@@ -63,8 +63,7 @@ struct SpinTally {
   }
 
  private:
-  // Counts sites by their digits from `plane` down, `words` apart. Values that are no state, as changed spins
-  // may hold, are not counted.
+  // Counts sites by digits from `plane` down, `words` apart; skips values that are no state (changed spins).
   void add_states(const Bits64* digits, int64_t words, Bits64 sites, int plane, size_t state) {
     if (sites == 0 || state >= counts.size()) return;
     if (plane < 0) {

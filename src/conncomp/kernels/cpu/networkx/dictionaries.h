@@ -2,8 +2,8 @@
 // neighbours. Arcs become compressed sparse rows (read_targets), or few tell components
 // (grow_forest_of_dictionaries). Memory takes the time, so keys are read in blocks, from prefetched
 // dictionaries. Python's lock is held, but for a pause after each block. There, and where Python compares
-// nodes, others may change the graph: what is used later is kept alive, every number is checked, and a graph
-// that does not fit together is an error.
+// nodes, others may change the graph: what is used later is kept alive, numbers are checked, and an
+// inconsistent graph is an error.
 #pragma once
 
 #include <Python.h>

@@ -12,7 +12,6 @@ namespace conncomp {
 // Two states, 64 sites at once. With AVX2, chunks of 32 words are joined to 16: spins and those beside are
 // gathered row by row, four or eight pairs at once. Classes of few sites go word by word, and without AVX2
 // others pair by pair. Cost: some seven digits for 64 sites.
-
 class FlipOffers {
  public:
   FlipOffers(
