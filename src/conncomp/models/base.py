@@ -38,7 +38,7 @@ class State:
 
     device: str
     drawn: Drawn
-    made: Any = None  # the engine
+    _engine: Any = None  # which `_prepare` of the model makes
     betas: Any = None
     now: Any = None
     next: Any = None
@@ -46,14 +46,14 @@ class State:
 
     @property
     def engine(self) -> Any:
-        """The maker of updates; RuntimeError unless the model's GPU is current."""
-        if self.device == "cuda" and not self.made.gpu.is_current():
-            gpu = self.made.gpu.device
+        """The engine, which makes updates; RuntimeError unless the model's GPU is current."""
+        if self.device == "cuda" and not self._engine.gpu.is_current():
+            gpu = self._engine.gpu.device
             raise RuntimeError(
                 f"this model lies on GPU {gpu}, which was current when it was made, and another "
                 f"one is now; use it inside `with cupy.cuda.Device({gpu}):`"
             )
-        return self.made
+        return self._engine
 
     def new_engine(self, make: Callable[..., Made], *arguments: Any) -> Made:
         """Return an engine of a class for the device; on a GPU, the current one."""
@@ -306,7 +306,7 @@ class Update(ABC):
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
         model, fields = self.model, self.fields or self.model._record_length
-        return model._state.made.xp.zeros((n, model.replicas, fields), np.int64)
+        return model._state._engine.xp.zeros((n, model.replicas, fields), np.int64)
 
     def measure(self, record: Any) -> None:
         """Measure the present state into a record."""

@@ -273,7 +273,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             from conncomp.kernels.cuda.models import kawasaki  # for which CuPy is there
 
             make = kawasaki.KawasakiEngine
-        self._state.made = self._state.new_engine(make, self.lattice)
+        self._state._engine = self._state.new_engine(make, self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)

@@ -231,7 +231,7 @@ def simulate(
     >>> abs(summary.energy.value + 1.72) < 0.05
     True
     """
-    update, most = _updater(model, options), MOST_UPDATES - model.updates
+    update, most = _checked_update(model, options), MOST_UPDATES - model.updates
     length = check_range("sweeps", sweeps, 1, most)
     before = check_range("thermalise", thermalise, 0, most - length)
     schedule = _Schedule(before, length, check_range("measure_every", measure_every, 1, most))
@@ -268,7 +268,7 @@ def simulate(
     return simulation
 
 
-def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Measured]:
+def _checked_update(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Measured]:
     if not isinstance(model, Model):
         raise TypeError(f"model={shown(model)} must be a model, such as conncomp.models.Potts")
     known = list(signature(model.updater).parameters)

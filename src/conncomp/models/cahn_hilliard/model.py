@@ -307,7 +307,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
             make = cuda.FieldEngine
         by = self.lattice, self.dtype, self._coefficients()
-        self._state.made = self._state.new_engine(make, *by)
+        self._state._engine = self._state.new_engine(make, *by)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:

@@ -364,7 +364,7 @@ class Percolation(Simulated[PercolationMeasurements]):
             from conncomp.models.percolation import cuda  # for which CuPy is there
 
             make = cuda.PercolationEngine
-        self._state.made = self._state.new_engine(make, self._cells, self._geometry)
+        self._state._engine = self._state.new_engine(make, self._cells, self._geometry)
 
     def _step(self, numbers: range) -> None:
         self.updates += len(numbers)

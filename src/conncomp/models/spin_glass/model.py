@@ -330,7 +330,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
             from conncomp.kernels.cuda.models import spin_glass  # for which CuPy is there
 
             make = spin_glass.GlassEngine
-        self._state.made = self._state.new_engine(make, self.update, self._acting)
+        self._state._engine = self._state.new_engine(make, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)

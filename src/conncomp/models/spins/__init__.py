@@ -2,14 +2,18 @@
 
 From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
 
-1. ``model.py``: `SpinModel.swendsen_wang` makes a `ClusterUpdate` by `_updater`, and repeats it.
-2. ``state.py``: `SpinState.strengths` turns `betas` into what the engine draws bonds by:
-   probabilities of words, ``BondStrength`` of vectors, or ``GlassTemperature`` on edges.
+1. ``model.py``: `swendsen_wang` calls `_repeat`, where `_make_update` makes a `ClusterUpdate`.
+2. ``protocol.py``: `make_updates` calls the update for each number. It calls ``update.sweep``, many
+   updates in one launch, if there are two or more and the engine's `sweeps` measure what is asked.
+3. ``state.py``: `SpinState.strengths` turns `betas` into what the engine draws bonds by:
+   probabilities for words, ``BondStrength`` for vectors, or ``GlassTemperature`` on edges.
    `SpinState.local_engine` does so for Metropolis and heat bath.
-3. ``protocol.py``: `make_updates` calls the update for each number, or for many at once.
-4. ``updates.py``: the update asks the engine for new spins, by `Flips` that say which clusters flip
-   and what is recorded, and exchanges them for the old ones.
-5. ``cpu.py``, ``cuda.py``: the engine, a `SpinEngine`, calls the core or launches kernels.
+4. ``updates.py``: the update passes spins, strengths and `Flips` to the engine.
+5. The engine calls the core or launches kernels. `engines_on`, in ``state.py``, chooses it. On a
+   CPU, ``cpu.py`` has `CpuWordEngine`, `CpuCellEngine`, `CpuVectorEngine` and `CpuEdgeEngine`. On a
+   GPU, ``words.py``, ``cell_spins.py``, ``vector_spins.py`` and ``edge_spins.py`` in
+   ``kernels/cuda/models`` have `GpuWordEngine` and so on; ``cuda.py`` here makes those of words and
+   vectors. Only GPU engines have `sweeps`, those of words and vectors.
 6. ``measurements.py`` reads the records.
 
 `WordModel` has what `Ising` and `Potts` share, `VectorModel` what models of vectors do.

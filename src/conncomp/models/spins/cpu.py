@@ -44,7 +44,7 @@ class CoreSpins:
         return bonds
 
 
-class WordEngine(CoreSpins):
+class CpuWordEngine(CoreSpins):
     """Words of states: ``potts/potts.h``, by one thread where the `labelling` is "serial"."""
 
     winds, rules = True, ("metropolis",)
@@ -82,13 +82,13 @@ class WordEngine(CoreSpins):
         self._offer(words, new, number, strengths, strengths.shape[1] - 1, None)
 
 
-class CellEngine(CoreSpins):
+class CpuCellEngine(CoreSpins):
     """The Ising model on lattices of any unit cell: ``cell_spins.h``."""
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
         engine, rows = native.CellEngine(cells.struct.tobytes(), *drawn), cells.of_sites
         # First spins are those of any lattice whose rows are these.
-        starting = WordEngine(drawn, rows, "auto", {})
+        starting = CpuWordEngine(drawn, rows, "auto", {})
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
     def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
@@ -98,7 +98,7 @@ class CellEngine(CoreSpins):
         self._update(held, flat_new, number, strengths, one, record, flips.clusters)
 
 
-class VectorEngine(CoreSpins):
+class CpuVectorEngine(CoreSpins):
     """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
 
     counts_apart = True
@@ -122,7 +122,7 @@ class VectorEngine(CoreSpins):
         flips.record[:, PROJECTED:] += projected
 
 
-class EdgeEngine(CoreSpins):
+class CpuEdgeEngine(CoreSpins):
     """Models on any edges: ``edge_spins.h``; `classes` returns the `Classes` of sites."""
 
     rules = RULES
@@ -133,7 +133,7 @@ class EdgeEngine(CoreSpins):
         self.counts_apart, self._logarithm = kind.components > 0, logarithm.reshape(-1)
         engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *drawn, *edges.arrays)
         # First states are those of any lattice whose rows are these.
-        starting = None if kind.components else WordEngine(drawn, edges.of_sites, "auto", {})
+        starting = None if kind.components else CpuWordEngine(drawn, edges.of_sites, "auto", {})
         super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
         self._offer, self._classes = flat(engine.offer), classes
 

@@ -41,13 +41,13 @@ class Engines(NamedTuple):
 def engines_on(device: str) -> Engines:
     """Return the classes for a device; only a GPU's need CuPy."""
     if device == "cpu":
-        spins = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
+        spins = cpu.CpuWordEngine, cpu.CpuCellEngine, cpu.CpuVectorEngine, cpu.CpuEdgeEngine
         return Engines(*spins, cpu.EdgeLabels, cpu.StructureSums)
     from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
     from conncomp.models.spins import cuda
 
-    words, cells, vectors = cuda.word_engine, cell_spins.CellEngine, cuda.vector_engine
-    edges, labels = edge_spins.EdgeEngine, edge_spins.EdgeLabels
+    words, cells, vectors = cuda.word_engine, cell_spins.GpuCellEngine, cuda.vector_engine
+    edges, labels = edge_spins.GpuEdgeEngine, edge_spins.EdgeLabels
     return Engines(words, cells, vectors, edges, labels, structure.StructureSums)
 
 
@@ -92,9 +92,9 @@ class SpinState(State):
         self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
         self._local: dict[str, tuple[Floats, tuple[Any, Any]]] = {}  # likewise, by the rule
         if layout.engine is not None:
-            self.made = self.new_engine(layout.engine)
+            self._engine = self.new_engine(layout.engine)
         elif layout.edges is not None:
-            self.made = self._edge_engine(layout.edges)
+            self._engine = self._edge_engine(layout.edges)
 
     def strengths(self) -> Any:
         """Return what the engine draws bonds by in each replica, made once for the same betas."""

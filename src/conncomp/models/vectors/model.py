@@ -95,7 +95,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat(self._updater("wolff", observe=observe), "updates", updates, measure)
+        return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays

@@ -42,7 +42,7 @@ MOST_AXES, MOST_STEPS = 3, 13
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
 
 
-class CellEngine(GpuSpins):
+class GpuCellEngine(GpuSpins):
     """Lattices of one kind side by side; clusters are those of bricks, or of runs of words."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: CellLattice) -> None:

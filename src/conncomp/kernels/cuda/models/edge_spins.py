@@ -33,7 +33,7 @@ ARCS = Struct("EdgeArcs", "begin to coupling")
 CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
-class EdgeEngine(GpuSpins):
+class GpuEdgeEngine(GpuSpins):
     """Replicas of one graph; by a table of logarithms; `classes` returns the `Classes` of sites."""
 
     rules = RULES

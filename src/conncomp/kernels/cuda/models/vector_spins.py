@@ -18,7 +18,7 @@ from conncomp.kernels.cuda.models.replicas import (
     records_of,
     starting_together,
 )
-from conncomp.kernels.cuda.models.words import WordEngine
+from conncomp.kernels.cuda.models.words import GpuWordEngine
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, Lattice
@@ -106,12 +106,12 @@ class VectorSweeps(Sweeps):
         launch(self._kernel, grid, *read, *written, shared=shared)
 
 
-class VectorEngine(GpuSpins):
+class GpuVectorEngine(GpuSpins):
     """Spins of a kind, whose clusters are those of words of two states: reflected or not."""
 
     counts_apart = True
 
-    def __init__(self, embedded: WordEngine, kind: Kind, negative: bool) -> None:
+    def __init__(self, embedded: GpuWordEngine, kind: Kind, negative: bool) -> None:
         replicas, gpu = embedded.replicas, embedded.gpu
         lattice, count = replicas.lattice, replicas.count
         spins = 2 * count * lattice.sites * kind.dtype.itemsize

@@ -66,7 +66,7 @@ class WordSpins(GpuSpins):
         self.replicas.launch(ACTIVATE.one(self.gpu), number, spins, *drawn, over="bonds")
 
 
-class WordEngine(WordSpins):
+class GpuWordEngine(WordSpins):
     """Words of states; the first of `finders` that takes an update flips its clusters.
 
     By `default`, several updates may be one launch, and launches of small lattices are recorded.
