@@ -179,11 +179,11 @@ class Simulated(ABC, Generic[Measured]):
         >>> update.read(records).energy.shape
         (2,)
         """
-        return Step(self, {})
+        return Update(self, {})
 
     def new_records(self, n: int) -> Any:
         """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
-        return Step(self, {}).new_records(check_range("n", n, 0, MOST_UPDATES))
+        return Update(self, {}).new_records(check_range("n", n, 0, MOST_UPDATES))
 
     def measure(self) -> Measured:
         """Return what can be measured of the present state without an update.
@@ -278,7 +278,7 @@ class Simulated(ABC, Generic[Measured]):
 
     def _measured(self, **how: Any) -> Measured:
         """Return what is measured of the present state."""
-        return self._read(self._of_replicas(Step(self, {}, measures=how).present()))
+        return self._read(self._of_replicas(Update(self, {}, measures=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without the axis of replicas, if there is a single one."""
@@ -286,22 +286,25 @@ class Simulated(ABC, Generic[Measured]):
 
 
 @dataclass
-class Update(ABC):
+class Update:
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    The model's `_measure` gets a record and `measures`. Kinds that make several updates at once
-    have `most` and `sweep`, too.
+    The model's `_measure` gets a record and `measures`, its `_advance` a number and `makes`. Kinds
+    that make several updates at once have `most` and `sweep`, too.
     """
 
     model: Any
     options: dict[str, Any]
     measures: dict[str, Any] = field(default_factory=dict)
+    makes: dict[str, Any] = field(default_factory=dict)
     measured: Any = None  # besides the model's own, which `_read` gets
     fields: int = 0  # of a record, if it has others than the model's
 
-    @abstractmethod
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""
+        if record is not None:
+            self.measure(record)
+        self.model._advance(number, **self.makes)
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
@@ -326,16 +329,3 @@ class Update(ABC):
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Read records of `present`, whose replicas are in the order of ladders."""
         return self.model._read(records, ladders=ladders)
-
-
-@dataclass(kw_only=True)
-class Step(Update):
-    """An update by `_advance` of the model, which gets `makes`."""
-
-    makes: dict[str, Any] = field(default_factory=dict)
-
-    def __call__(self, number: int, record: Any = None) -> None:
-        """Make an update, and measure into a record unless that is None."""
-        if record is not None:
-            self.measure(record)
-        self.model._advance(number, **self.makes)

@@ -24,6 +24,7 @@ from conncomp.models._arguments import (
     check_positive,
     check_start,
     check_states,
+    flat,
     one_each,
 )
 from conncomp.models._probabilities import exchange_digits
@@ -99,7 +100,7 @@ class KawasakiEngine:
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
         self._engine = native.KawasakiEngine(lattice.struct.tobytes(), *drawn)
-        self._replicas = drawn.replicas
+        self._replicas, self.start = drawn.replicas, flat(self._engine.start)
 
     def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
         """Make one sweep of `words`, number `first`, and leave the spins in `new`."""
@@ -111,10 +112,6 @@ class KawasakiEngine:
         counts = np.zeros(self._replicas, np.int64)
         self._engine.count_unsatisfied(words.reshape(-1), counts)
         return counts
-
-    def start(self, up: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
-        """Fill words, which are 0, with spins of which so many of each replica, drawn, are up."""
-        self._engine.start(up, words.reshape(-1))
 
 
 class Kawasaki(Simulated[KawasakiMeasurements]):

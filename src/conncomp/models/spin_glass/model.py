@@ -25,7 +25,7 @@ from conncomp.models._arguments import (
     flat,
     room_for,
 )
-from conncomp.models.base import Step
+from conncomp.models.base import Update
 from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
 from conncomp.models.spin_glass.couplings import (
@@ -301,7 +301,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if chosen["overlaps"] or chosen["tempering"]:
             return GlassRound(self, chosen)
         makes = {"houdayer": True} if chosen["houdayer"] else {}
-        return Step(self, makes, makes=makes)
+        return Update(self, makes, makes=makes)
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.base import Step, Update
+from conncomp.models.base import Update
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.thermal import LEVEL, exchange, places_as_given
@@ -168,7 +168,7 @@ class GlassRound(Update):
 
     def present(self) -> Any:
         """Return what is counted of the present state, in the order of replicas."""
-        return Step(self.model, {}).present()
+        return Update(self.model, {}).present()
 
     def measure(self, record: Integers) -> None:
         """Measure the present state into a record, in the order of temperatures."""

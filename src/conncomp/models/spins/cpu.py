@@ -25,23 +25,29 @@ OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", 
 
 
 class CoreSpins:
-    """A `SpinEngine` by the core; `bonds` are their shape and dtype; `starting` draws spins."""
+    """A `SpinEngine` by the core, which gets `tables`; another one, `starting`, draws spins."""
 
     xp: Any = np
     winds, sweeps, sweeps_one, counts_apart = False, None, False, False
     rules: tuple[str, ...] = ()
 
-    def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
-        self._bonds = bonds
+    def __init__(self, engine: Any, bonds: Any, starting: Any = None, *tables: Any) -> None:
+        self._bonds, self._tables = bonds, tables
         self.start = flat((starting or engine).start)
         self._update = engine.update  # which small lattices call often: it gets flat arrays
         self.count, self._draw = flat(engine.count), flat(engine.bonds)
 
-    def bonds(self, spins: NDArray[Any], number: int, *strengths: Any) -> NDArray[Any]:
+    def bonds(self, spins: NDArray[Any], number: int, strengths: Any) -> NDArray[Any]:
         """Return the bonds that the update of this number makes active."""
         bonds = np.empty(*self._bonds)
-        self._draw(spins, number, *strengths, bonds)
+        self._draw(spins, number, strengths, *self._tables, bonds)
         return bonds
+
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update."""
+        record = None if flips.record is None else flips.record.reshape(-1)
+        drawn, one = (number, strengths.reshape(-1), *self._tables), flips.chosen is not None
+        self._update(spins.reshape(-1), new.reshape(-1), *drawn, one, record, flips.clusters)
 
 
 class CpuWordEngine(CoreSpins):
@@ -91,12 +97,6 @@ class CpuCellEngine(CoreSpins):
         starting = CpuWordEngine(drawn, rows, "auto", {})
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
-    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update."""
-        record = None if flips.record is None else flips.record.reshape(-1)
-        held, flat_new, one = words.reshape(-1), new.reshape(-1), flips.chosen is not None
-        self._update(held, flat_new, number, strengths, one, record, flips.clusters)
-
 
 class CpuVectorEngine(CoreSpins):
     """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
@@ -130,30 +130,19 @@ class CpuEdgeEngine(CoreSpins):
     def __init__(
         self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
     ) -> None:
-        self.counts_apart, self._logarithm = kind.components > 0, logarithm.reshape(-1)
+        self.counts_apart, table = kind.components > 0, logarithm.reshape(-1)
         engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *drawn, *edges.arrays)
         # First states are those of any lattice whose rows are these.
         starting = None if kind.components else CpuWordEngine(drawn, edges.of_sites, "auto", {})
-        super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
+        super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting, table)
         self._offer, self._classes = flat(engine.offer), classes
-
-    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update."""
-        record = None if flips.record is None else flips.record.reshape(-1)
-        held, flat_new, flat_strengths = spins.reshape(-1), new.reshape(-1), strengths.reshape(-1)
-        table, one = self._logarithm, flips.chosen is not None
-        self._update(held, flat_new, number, flat_strengths, table, one, record, flips.clusters)
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        by_rule = self._logarithm, RULES.index(rule)
+        by_rule = *self._tables, RULES.index(rule)
         self._offer(new, number, strengths, *by_rule, *arcs, order, bounds)
-
-    def bonds(self, spins: Any, number: int, *strengths: Any) -> Any:
-        """Return which bonds the update of this number makes active."""
-        return super().bonds(spins, number, *strengths, self._logarithm)
 
 
 class StructureSums:

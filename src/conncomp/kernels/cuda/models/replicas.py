@@ -140,9 +140,7 @@ class Sweeps(ABC):
         self._launch(struct, updates, strengths, spins, flips)
 
     @abstractmethod
-    def _launch(
-        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
-    ) -> None:
+    def _launch(self, struct: Any, updates: Any, strengths: Any, spins: Any, flips: Flips) -> None:
         """Launch the kernel, given ``Replicas`` and the values of `OF_UPDATES`."""
 
 

@@ -83,9 +83,7 @@ class VectorSweeps(Sweeps):
         """Return True: they make and measure all updates."""
         return True
 
-    def _launch(
-        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
-    ) -> None:
+    def _launch(self, struct: Any, updates: Any, strengths: Any, spins: Any, flips: Flips) -> None:
         """Launch the kernel; each replica's strength is a ``BondStrength``."""
         gpu, lattice, count = self._replicas.gpu, self._replicas.lattice, self._replicas.count
         clusters = flips.clusters and flips.record is not None
@@ -101,7 +99,7 @@ class VectorSweeps(Sweeps):
         grid, records = (count * self._parts, SWEEP_THREADS), records_of(gpu, flips.record)
         same = {"chunk": self._chunk, "negative": self._negative}
         which = {"one": flips.chosen is not None, "clusters": clusters}
-        read = replicas, UPDATES.pack({**updates, **same, **which}), strengths
+        read = struct, UPDATES.pack({**updates, **same, **which}), strengths
         written = spins, memory, records, self._arrived
         launch(self._kernel, grid, *read, *written, shared=shared)
 
