@@ -33,7 +33,7 @@ Made = TypeVar("Made")
 class State:
     """The present state of a model, after update `number`, and its engine.
 
-    Replicas are in `now`; an update writes `next`. `betas` are of a `Thermal`.
+    `now` has all replicas, and an update writes `next`. A `Thermal` has `betas`.
     """
 
     device: str
@@ -253,9 +253,9 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _read(self, records: Integers) -> Measured:
-        """Return what was measured, of records, (..., fields), with or without a replica axis.
+        """Return the measurements in records, (..., fields), with or without a replica axis.
 
-        Of a `Thermal`, replicas may be in the order of `ladders`.
+        Replicas of a `Thermal` may be in the order of `ladders`.
         """
 
     def _step(self, numbers: range) -> None:
@@ -277,7 +277,7 @@ class Simulated(ABC, Generic[Measured]):
         return range(self._state.number + 1, self._state.number + 1 + checked)
 
     def _measured(self, **how: Any) -> Measured:
-        """Return what is measured of the present state."""
+        """Measure the present state."""
         return self._read(self._of_replicas(Update(self, {}, measures=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
@@ -322,7 +322,7 @@ class Update:
         return on_host(record)
 
     def read(self, records: Integers) -> Any:
-        """Return what was measured, of records (rows, replicas, fields)."""
+        """Return the measurements in records, (rows, replicas, fields)."""
         measured = {} if self.measured is None else {"measured": self.measured}
         return self.model._read(records[:, 0] if self.model._single else records, **measured)
 

@@ -333,7 +333,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return a temperature for each replica, of one of both or of neither."""
+        """Return each replica's temperature, given one of both, or neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             return np.full(self.replicas, self.coupling * CRITICAL[self.lattice.kind])

@@ -153,11 +153,11 @@ class _Schedule(NamedTuple):
         return self.thermalise + self.sweeps
 
     def rows(self, updates: int) -> int:
-        """Return how many of the first updates measure."""
+        """Return how many of the first `updates` measure."""
         return max(0, -(-(updates - self.thermalise) // self.every))
 
     def before_next(self, updates: int) -> int:
-        """Return how many updates follow so many until the next that measures."""
+        """Return how many more updates to make before the next that measures."""
         if updates < self.thermalise:
             return self.thermalise - updates
         return (self.thermalise - updates) % self.every
@@ -425,7 +425,7 @@ def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
 
 
 def _identity_of(state: ModelState) -> dict[str, Any]:
-    """Return by what a state is told from all others."""
+    """Return what identifies a state."""
     return {"updates": state.updates, "arrays": _digest(*state.arrays)}
 
 

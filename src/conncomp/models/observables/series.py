@@ -1,4 +1,4 @@
-"""Series whose records have fields besides their models', and who reads them."""
+"""Series whose records have more fields than their model's, and what reads these."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ class ObservedSeries:
         raise ValueError(f"{reason}; update with observe={observe!r}{how}")
 
     def _by_name(self, names: list[str]) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name: that of these names, and what was observed."""
+        """Return measurements by name: those of these names, and observed ones."""
         observed = [name for each in self.observed for name in each.reader.names]
         return {name: getattr(self, name) for name in [*names, *observed]}
 
     def _estimates(self, squares: Floats) -> dict[str, Any]:
-        """Return what a `Summary` has of what was observed, by name."""
+        """Return the estimates of observables in a `Summary`, by name."""
         found: dict[str, Any] = {}
         for each in self.observed:
             values = {name: each.value(name, self) for name in each.reader.names}

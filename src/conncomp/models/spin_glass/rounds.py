@@ -150,7 +150,7 @@ class GlassRound(Update):
             raise
 
     def read(self, records: Integers) -> GlassSeries:
-        """Return what was measured, of records (rows, replicas, fields)."""
+        """Return the measurements in records, (rows, replicas, fields)."""
         model, places = self.model, self._places()
         pairs = np.zeros(0), np.zeros(0, np.int64)
         if self._overlaps:

@@ -99,7 +99,7 @@ class CpuCellEngine(CoreSpins):
 
 
 class CpuVectorEngine(CoreSpins):
-    """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
+    """Vectors, whose clusters an update reflects or leaves: ``vector_spins.h``."""
 
     counts_apart = True
 
@@ -146,7 +146,7 @@ class CpuEdgeEngine(CoreSpins):
 
 
 class StructureSums:
-    """Sums of the spins of replicas, in words of `rows` or vectors in one row, at wave vectors."""
+    """Sums spins, in words of `rows` or vectors in one row, at wave vectors, by replica."""
 
     def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         self._replicas, self._waves = drawn.replicas, len(waves.axes)

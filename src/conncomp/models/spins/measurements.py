@@ -142,7 +142,7 @@ class Measurements(ObservedSeries):
         return np.asarray(((q + 1) * squares**2 - 2 * fourths) / (q - 1))
 
     def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
-        """Return what some of the records say of one inverse temperature, for `summarise`."""
+        """Return columns for `summarise`, given the records of one inverse temperature."""
         some = replace(self, records=records)
         squares = some.squared_magnetisation
         moments = squares, some.fourth_magnetisation

@@ -46,7 +46,7 @@ from conncomp.models.thermal import Thermal, inverses_of, temperature_or_beta
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says.
 
-    It has the updates `_updates`, and a satisfied bond gains the energy of `_gain` couplings.
+    It has the updates `_updates`, and a satisfied bond lowers the energy by `_gain` couplings.
     """
 
     _changing = ("betas", "now")
@@ -97,7 +97,7 @@ class SpinModel(Thermal[Measured]):
         """Return where the spins lie, given the field of each site."""
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica, of one of both or of neither."""
+        """Return each replica's inverse temperature, given one of both, or neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             given, name = self._critical_beta(), "beta"
@@ -126,7 +126,7 @@ class SpinModel(Thermal[Measured]):
 
     @abstractmethod
     def _known_beta(self, lattice: str, coupling: float) -> float | None:
-        """Return where the model orders on a lattice without end, if that is known."""
+        """Return the critical beta of the infinite lattice, if it is known."""
 
     def _prepare(self) -> None:
         gain = self._gain * abs(self._strongest)

@@ -28,7 +28,7 @@ from conncomp.models.spins import cpu
 
 
 class Engines(NamedTuple):
-    """The classes of engines of spins for a device: for updates, and for what is observed."""
+    """The classes of a device that update spins, and those that observe them."""
 
     words: Callable[..., SpinEngine]
     cells: Callable[..., SpinEngine]
@@ -52,11 +52,11 @@ def engines_on(device: str) -> Engines:
 
 
 class Layout(NamedTuple):
-    """The memory layout of the spins of a `kind`, and their engine; a record has so many `fields`.
+    """Where spins of a `kind` lie, and what makes their engine; a record has `fields` integers.
 
-    Measurements read `lattice`. `words` are the rows of spins in words of bits; of vectors, of the
-    bonds that an engine draws. `strongest` is the coupling of all bonds; on `edges`, bonds that are
-    drawn one by one, a bound of couplings and fields. Without `edges`, `engine` makes the engine.
+    Measurements read `lattice`. `words` are rows of bits, which hold spins or, between vectors, the
+    bonds that an engine draws. `edges` are bonds that are drawn one by one; without them, `engine`
+    makes the engine. `strongest` is the coupling of all bonds, or bounds those of `edges`.
     """
 
     lattice: Lattice | CellLattice | EdgeBonds
@@ -69,15 +69,15 @@ class Layout(NamedTuple):
 
     @property
     def rows(self) -> Lattice:
-        """The rows that the spins lie in, a single one of vectors."""
+        """The rows that hold the spins; vectors have a single one."""
         words = self.words
         return Lattice((words.sites,), (False,), words.states) if self.kind.components else words
 
 
 class SpinState(State):
-    """The spins of the replicas of a model, of this `name`, and the engine that updates them.
+    """The spins of all replicas of the model `name`, and the engine that updates them.
 
-    A satisfied bond of the strongest coupling gains the energy `gain`.
+    A satisfied bond of the strongest coupling lowers the energy by `gain`.
     """
 
     engine: SpinEngine
@@ -87,7 +87,7 @@ class SpinState(State):
     ) -> None:
         super().__init__(device, drawn)
         self.name, self.place, self.layout, self.gain = name, place, layout, gain
-        self.observables: dict[tuple[str, bool], Any] = {}  # of these names, with clusters or not
+        self.observables: dict[tuple[str, bool], Any] = {}  # by name, with clusters or not
         self._engine_of_edges: SpinEngine | None = None  # besides that of words
         self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
         self._local: dict[str, tuple[Floats, tuple[Any, Any]]] = {}  # likewise, by the rule
@@ -135,11 +135,11 @@ class SpinState(State):
         return self.engine.bonds(self.now, self.number + 1, self.strengths())
 
     def planes_of_bonds(self) -> Any:
-        """Return the same as planes, (bonds of a cell, replicas, *cells): bool, without `edges`."""
+        """Return `bonds` as planes of bool, (bonds of a cell, replicas, *cells); not on `edges`."""
         return unpack_planes(self.engine.xp, self.layout.words, self.bonds())
 
     def all_bonds(self) -> EdgeBonds:
-        """Return all bonds, without fields; of spins in words, between the bits of these."""
+        """Return all bonds, without fields; those of spins in words join bits."""
         words = self.layout.words
         bonds = self.place.bonds(None, words.states)
         return bonds if self.layout.kind.components else bonds.in_words_of(words)

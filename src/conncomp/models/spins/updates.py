@@ -25,7 +25,7 @@ UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
 class OfClusters(NamedTuple):
-    """What is measured of clusters: sizes, the number of bonds, how they wrap."""
+    """Whether to measure the sizes of clusters, their bonds, and how they wrap."""
 
     clusters: bool = False
     bonds: bool = False
@@ -37,14 +37,14 @@ NOTHING = OfClusters()
 
 @dataclass(kw_only=True)
 class SpinUpdate(Update):
-    """An update of spins, at the present temperatures: exchanges and `restore` change these."""
+    """An update of spins at the temperatures of `state`, which exchanges may change."""
 
     state: SpinState
 
 
 @dataclass(kw_only=True)
 class ClusterUpdate(SpinUpdate):
-    """Clusters take other states: all of them, or those of `chosen` sites."""
+    """Gives other states to all clusters, or to those of `chosen` sites."""
 
     measured: OfClusters
     chosen: ChosenSites | None
@@ -82,7 +82,7 @@ class ClusterUpdate(SpinUpdate):
 
 @dataclass(kw_only=True)
 class LocalUpdate(SpinUpdate):
-    """Each site in turn is offered another spin, by a rule of `LOCAL`."""
+    """Offers each site in turn another spin, by a rule of `LOCAL`."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""

@@ -133,7 +133,7 @@ class VectorMeasurements(ObservedSeries):
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
     def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
-        """Return what some of the records say of one inverse temperature, for `summarise`."""
+        """Return columns for `summarise`, given the records of one inverse temperature."""
         some, sites = replace(self, records=records, beta=beta), self.lattice.sites
         squares, known = some.squared_magnetisation, some.observables()
         improved = known.get("improved_squared_magnetisation", squares)

@@ -43,7 +43,7 @@ _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
 
 
 class GpuCellEngine(GpuSpins):
-    """Lattices of one kind side by side; clusters are those of bricks, or of runs of words."""
+    """Lattices side by side, whose clusters bricks find, or else runs of words."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: CellLattice) -> None:
         rows, kinds, count = cells.of_sites, len(cells.kinds), drawn.replicas

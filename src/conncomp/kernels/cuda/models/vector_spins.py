@@ -105,7 +105,7 @@ class VectorSweeps(Sweeps):
 
 
 class GpuVectorEngine(GpuSpins):
-    """Spins of a kind, whose clusters are those of words of two states: reflected or not."""
+    """Vectors of a kind; an engine of words, of two states, chooses clusters to reflect."""
 
     counts_apart = True
 
