@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._array_storage import native_layout, on_host, placed
 from conncomp._core import native
 from conncomp.components import component_sizes
@@ -33,7 +33,6 @@ from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.thermal import inverses_of, temperature_or_beta
 
-MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
 LABELLED_SITES = 1 << 26
 
@@ -368,6 +367,6 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
             f"shape={shown(shape)} must have multiples of {PERIOD}, as pairs that are exchanged "
             f"together repeat so; the nearest is {near}"
         )
-    if prod(lengths) > MOST_SITES:
+    if prod(lengths) > INT32_MAX:
         raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
     return lengths

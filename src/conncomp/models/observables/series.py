@@ -13,6 +13,7 @@ from conncomp.models.protocol import Floats, Integers
 
 # Fields of records of models of spins, of int64.
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
+LIMB = 32  # bits, of sums that have several fields
 
 # What errors say of observables that few models have.
 _NOT_MEASURED = {
@@ -20,6 +21,12 @@ _NOT_MEASURED = {
     "not measured",
     "vortices": "vortices, of the XY model on lattices in the plane, were not counted",
 }
+
+
+def sum_of_limbs(limbs: Integers, bits: int = 0) -> Floats:
+    """Return the sums that records hold as limbs, along the last axis, times 2**-bits."""
+    powers = LIMB * np.arange(limbs.shape[-1]) - bits
+    return np.asarray(limbs.astype(np.float64) @ np.ldexp(1.0, powers))
 
 
 class Reader(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
+from conncomp._arguments import INT32_MAX, as_bool, as_number, check_choice, check_range, shown
 from conncomp._array_storage import placed
 from conncomp._core import native
 from conncomp.grid import label
@@ -40,8 +40,6 @@ from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overla
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
 from conncomp.models.spin_glass.rounds import FIELDS, GlassMeasurements, GlassRound, GlassSeries
 from conncomp.models.thermal import Thermal
-
-MOST_SITES = (1 << 31) - 1
 
 
 class GlassEngine:
@@ -170,7 +168,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     ) -> None:
         lengths = check_shape(shape)
         self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
-        if self.lattice.sites > MOST_SITES:
+        if self.lattice.sites > INT32_MAX:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         check_choice("update", update, RULES)
         self.update = update

@@ -115,20 +115,17 @@ class SpinState(State):
         """Return the engine of local updates by a rule, and its strengths."""
         known, made = self._local.get(rule, (None, None))
         if made is None or known is not self.betas:
-            made = self._new_local_engine(rule)
+            engine, words = self.engine, self.layout.words
+            if self.layout.edges is None and rule in engine.rules:  # 64 sites at once
+                strengths: NDArray[Any] = acceptances(self.betas, self.gain, words)
+            else:
+                strengths = self._strengths_on_edges()
+                if self.layout.edges is None:
+                    engine = self._engine_of_edges or self._edge_engine(self.all_bonds())
+                    self._engine_of_edges = engine
+            made = engine, placed(engine.xp, strengths)
             self._local[rule] = self.betas, made
         return made
-
-    def _new_local_engine(self, rule: str) -> tuple[Any, Any]:
-        engine, edges = self.engine, self.layout.edges
-        if edges is None and rule in engine.rules:  # by words, 64 sites at once
-            return engine, placed(engine.xp, acceptances(self.betas, self.gain, self.layout.words))
-        strengths = placed(engine.xp, self._strengths_on_edges())
-        if edges is not None:
-            return engine, strengths
-        if self._engine_of_edges is None:
-            self._engine_of_edges = self._edge_engine(self.all_bonds())
-        return self._engine_of_edges, strengths
 
     def bonds(self) -> Any:
         """Return which bonds the next update makes active, as the engine has them."""
