@@ -9,11 +9,10 @@ From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
    probabilities for words, ``BondStrength`` for vectors, or ``GlassTemperature`` on edges.
    `SpinState.local_engine` does so for Metropolis and heat bath.
 4. ``updates.py``: the update passes spins, strengths and `Flips` to the engine.
-5. The engine calls the core or launches kernels. `engines_on`, in ``state.py``, chooses it. On a
-   CPU, ``cpu.py`` has `CpuWordEngine`, `CpuCellEngine`, `CpuVectorEngine` and `CpuEdgeEngine`. On a
-   GPU, ``words.py``, ``cell_spins.py``, ``vector_spins.py`` and ``edge_spins.py`` in
-   ``kernels/cuda/models`` have `GpuWordEngine` and so on; ``cuda.py`` here makes those of words and
-   vectors. Only GPU engines have `sweeps`, those of words and vectors.
+5. The engine calls the core or launches kernels: `CpuWordEngine`, `CpuCellEngine`,
+   `CpuVectorEngine` or `CpuEdgeEngine` in ``cpu.py``. On a GPU, ``cuda.py`` lists `GpuWordEngine`
+   and so on, which are in ``kernels/cuda/models``, and makes those of words and vectors. Only these
+   two have `sweeps`.
 6. ``measurements.py`` reads the records.
 
 `WordModel` has what `Ising` and `Potts` share, `VectorModel` what models of vectors do.

@@ -12,8 +12,11 @@ from conncomp._arguments import check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import DeviceArray, Gpu
+from conncomp.kernels.cuda.models.cell_spins import GpuCellEngine
 from conncomp.kernels.cuda.models.clusters import LabelFinder, Labelling
+from conncomp.kernels.cuda.models.edge_spins import EdgeLabels, GpuEdgeEngine
 from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.cuda.models.structure import StructureSums
 from conncomp.kernels.cuda.models.vector_spins import GpuVectorEngine
 from conncomp.kernels.cuda.models.words import GpuWordEngine, default_finders
 from conncomp.kernels.cuda.papers.few_cluster import WaveFrontEngine
@@ -22,6 +25,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.updates import Drawn, SpinEngine
 from conncomp.kernels.vector_spins import Kind
+from conncomp.models.spins.state import Engines
 
 
 def word_engine(
@@ -74,3 +78,6 @@ def _filling(gpu: Gpu, algorithm: Algorithm, options: Mapping[str, Any]) -> Labe
         algorithm.fill(image, task, **options)
 
     return fill
+
+
+GPU = Engines(word_engine, GpuCellEngine, vector_engine, GpuEdgeEngine, EdgeLabels, StructureSums)

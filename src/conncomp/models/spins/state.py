@@ -38,17 +38,19 @@ class Engines(NamedTuple):
     structure: Callable[..., Any]
 
 
+CPU = Engines(
+    *(cpu.CpuWordEngine, cpu.CpuCellEngine, cpu.CpuVectorEngine, cpu.CpuEdgeEngine),
+    *(cpu.EdgeLabels, cpu.StructureSums),
+)
+
+
 def engines_on(device: str) -> Engines:
     """Return the classes for a device; only a GPU's need CuPy."""
     if device == "cpu":
-        spins = cpu.CpuWordEngine, cpu.CpuCellEngine, cpu.CpuVectorEngine, cpu.CpuEdgeEngine
-        return Engines(*spins, cpu.EdgeLabels, cpu.StructureSums)
-    from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
-    from conncomp.models.spins import cuda
+        return CPU
+    from conncomp.models.spins.cuda import GPU
 
-    words, cells, vectors = cuda.word_engine, cell_spins.GpuCellEngine, cuda.vector_engine
-    edges, labels = edge_spins.GpuEdgeEngine, edge_spins.EdgeLabels
-    return Engines(words, cells, vectors, edges, labels, structure.StructureSums)
+    return GPU
 
 
 class Layout(NamedTuple):

@@ -2,8 +2,9 @@
 
 `SpinState` holds the spins after update `number` as `now`. An engine reads these and writes `next`,
 and `take_next` exchanges both. `Flips` say which clusters flip, and where measurements are added.
-An engine's `sweeps`, if it has any, make many updates in one launch. A GPU's engine of words has
-finders: the first that takes the `Flips` finds the clusters of the drawn bonds, and flips them.
+An engine's `sweeps`, if it has any, make many updates in one launch; if it `sweeps_one`, single
+updates, too. A GPU's engine of words has finders: the first that takes the `Flips` finds the
+clusters of the drawn bonds, and flips them.
 """
 
 from __future__ import annotations
