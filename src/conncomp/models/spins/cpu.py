@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import RULES
 from conncomp.kernels.structure import LIMBS, STATES, Waves, components_of
-from conncomp.kernels.updates import Drawn, Flips
+from conncomp.kernels.updates import Drawn, Flips, SpinEngine
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import flat
 from conncomp.models.observables.series import ACTIVE
@@ -22,6 +23,17 @@ from conncomp.models.spins.measurements import COUNTS
 
 # Options of labelling="tiles", of which the CPU has none.
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
+
+
+class Engines(NamedTuple):
+    """The classes of a device that update spins, and those that observe them."""
+
+    words: Callable[..., SpinEngine]
+    cells: Callable[..., SpinEngine]
+    vectors: Callable[..., SpinEngine]
+    edges: Callable[..., SpinEngine]
+    labels: Callable[..., Any]
+    structure: Callable[..., Any]
 
 
 class CoreSpins:
@@ -179,3 +191,7 @@ class EdgeLabels:
         labels = np.empty(self._shape, np.int32)
         native.label_edges(self._shape[0], *self._ends, active.reshape(-1), labels.reshape(-1))
         return labels
+
+
+_SPINS = CpuWordEngine, CpuCellEngine, CpuVectorEngine, CpuEdgeEngine
+CPU = Engines(*_SPINS, EdgeLabels, StructureSums)

@@ -25,7 +25,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.updates import Drawn, SpinEngine
 from conncomp.kernels.vector_spins import Kind
-from conncomp.models.spins.state import Engines
+from conncomp.models.spins.cpu import Engines
 
 
 def word_engine(

@@ -27,27 +27,10 @@ from conncomp.models.protocol import Floats
 from conncomp.models.spins import cpu
 
 
-class Engines(NamedTuple):
-    """The classes of a device that update spins, and those that observe them."""
-
-    words: Callable[..., SpinEngine]
-    cells: Callable[..., SpinEngine]
-    vectors: Callable[..., SpinEngine]
-    edges: Callable[..., SpinEngine]
-    labels: Callable[..., Any]
-    structure: Callable[..., Any]
-
-
-CPU = Engines(
-    *(cpu.CpuWordEngine, cpu.CpuCellEngine, cpu.CpuVectorEngine, cpu.CpuEdgeEngine),
-    *(cpu.EdgeLabels, cpu.StructureSums),
-)
-
-
-def engines_on(device: str) -> Engines:
+def engines_on(device: str) -> cpu.Engines:
     """Return the classes for a device; only a GPU's need CuPy."""
     if device == "cpu":
-        return CPU
+        return cpu.CPU
     from conncomp.models.spins.cuda import GPU
 
     return GPU
