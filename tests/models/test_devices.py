@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp.kernels.cuda.models.words import WordEngine
+from conncomp.kernels.cuda.models.words import GpuWordEngine
 from conncomp.kernels.cuda.papers import few_cluster
 from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts
 from models.devices import DEVICES, equal_trajectories, on_host
@@ -209,5 +209,5 @@ LONG = [
 def test_long_runs_are_those_of_the_cpu(shape, q, beta, periodic, replicas):
     arguments = {"periodic": periodic, "replicas": replicas, "seed": 77}
     models = [Potts(shape, q, beta, **arguments, device=device) for device in ("cpu", "cuda")]
-    assert isinstance(models[1]._engine, WordEngine)
+    assert isinstance(models[1]._engine, GpuWordEngine)
     equal_trajectories(models, LONG)

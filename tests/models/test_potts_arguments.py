@@ -284,7 +284,7 @@ def test_probabilities_are_exact(beta, coupling):
         def offer(self, words, new, step, acceptance, rule):
             given.append(acceptance.tolist())
 
-    model._state.made = Engine()
+    model._state._engine = Engine()
     with decimal.localcontext(prec=3, traps=[decimal.Inexact, decimal.FloatOperation]):
         model.swendsen_wang(measure=False)
         model.metropolis(measure=False)

@@ -205,10 +205,10 @@ def test_goes_on_after_ctrl_c(tmp_path, path, same_model):
         if not same_model:
             model = new_model()
         engine = model._engine
-        model._state.made = Interrupter(model, at)
+        model._state._engine = Interrupter(model, at)
         with pytest.raises(KeyboardInterrupt):
             simulate(model, 60, **options)
-        model._state.made = engine
+        model._state._engine = engine
         interruptions += at - 1
         assert model.updates == interruptions
         with Checkpoint(path) as checkpoint:

@@ -33,12 +33,12 @@ Made = TypeVar("Made")
 class State:
     """The present state of a model, after update `number`, and its engine.
 
-    Replicas are in `now`; an update writes `next`. `betas` are of a `Thermal`.
+    `now` has all replicas, and an update writes `next`. A `Thermal` has `betas`.
     """
 
     device: str
     drawn: Drawn
-    made: Any = None  # the engine
+    _engine: Any = None  # which `_prepare` of the model makes
     betas: Any = None
     now: Any = None
     next: Any = None
@@ -46,14 +46,14 @@ class State:
 
     @property
     def engine(self) -> Any:
-        """The maker of updates; RuntimeError unless the model's GPU is current."""
-        if self.device == "cuda" and not self.made.gpu.is_current():
-            gpu = self.made.gpu.device
+        """The engine, which makes updates; RuntimeError unless the model's GPU is current."""
+        if self.device == "cuda" and not self._engine.gpu.is_current():
+            gpu = self._engine.gpu.device
             raise RuntimeError(
                 f"this model lies on GPU {gpu}, which was current when it was made, and another "
                 f"one is now; use it inside `with cupy.cuda.Device({gpu}):`"
             )
-        return self.made
+        return self._engine
 
     def new_engine(self, make: Callable[..., Made], *arguments: Any) -> Made:
         """Return an engine of a class for the device; on a GPU, the current one."""
@@ -179,11 +179,11 @@ class Simulated(ABC, Generic[Measured]):
         >>> update.read(records).energy.shape
         (2,)
         """
-        return Step(self, {})
+        return Update(self, {})
 
     def new_records(self, n: int) -> Any:
         """Return n records of what updates measure: int64, all 0, (n, replicas, fields)."""
-        return Step(self, {}).new_records(check_range("n", n, 0, MOST_UPDATES))
+        return Update(self, {}).new_records(check_range("n", n, 0, MOST_UPDATES))
 
     def measure(self) -> Measured:
         """Return what can be measured of the present state without an update.
@@ -253,9 +253,9 @@ class Simulated(ABC, Generic[Measured]):
 
     @abstractmethod
     def _read(self, records: Integers) -> Measured:
-        """Return what was measured, of records, (..., fields), with or without a replica axis.
+        """Return the measurements in records, (..., fields), with or without a replica axis.
 
-        Of a `Thermal`, replicas may be in the order of `ladders`.
+        Replicas of a `Thermal` may be in the order of `ladders`.
         """
 
     def _step(self, numbers: range) -> None:
@@ -277,8 +277,8 @@ class Simulated(ABC, Generic[Measured]):
         return range(self._state.number + 1, self._state.number + 1 + checked)
 
     def _measured(self, **how: Any) -> Measured:
-        """Return what is measured of the present state."""
-        return self._read(self._of_replicas(Step(self, {}, measures=how).present()))
+        """Measure the present state."""
+        return self._read(self._of_replicas(Update(self, {}, measures=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without the axis of replicas, if there is a single one."""
@@ -286,27 +286,30 @@ class Simulated(ABC, Generic[Measured]):
 
 
 @dataclass
-class Update(ABC):
+class Update:
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    The model's `_measure` gets a record and `measures`. Kinds that make several updates at once
-    have `most` and `sweep`, too.
+    The model's `_measure` gets a record and `measures`, its `_advance` a number and `makes`. Kinds
+    that make several updates at once have `most` and `sweep`, too.
     """
 
     model: Any
     options: dict[str, Any]
     measures: dict[str, Any] = field(default_factory=dict)
+    makes: dict[str, Any] = field(default_factory=dict)
     measured: Any = None  # besides the model's own, which `_read` gets
     fields: int = 0  # of a record, if it has others than the model's
 
-    @abstractmethod
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""
+        if record is not None:
+            self.measure(record)
+        self.model._advance(number, **self.makes)
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
         model, fields = self.model, self.fields or self.model._record_length
-        return model._state.made.xp.zeros((n, model.replicas, fields), np.int64)
+        return model._state._engine.xp.zeros((n, model.replicas, fields), np.int64)
 
     def measure(self, record: Any) -> None:
         """Measure the present state into a record."""
@@ -319,23 +322,10 @@ class Update(ABC):
         return on_host(record)
 
     def read(self, records: Integers) -> Any:
-        """Return what was measured, of records (rows, replicas, fields)."""
+        """Return the measurements in records, (rows, replicas, fields)."""
         measured = {} if self.measured is None else {"measured": self.measured}
         return self.model._read(records[:, 0] if self.model._single else records, **measured)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Read records of `present`, whose replicas are in the order of ladders."""
         return self.model._read(records, ladders=ladders)
-
-
-@dataclass(kw_only=True)
-class Step(Update):
-    """An update by `_advance` of the model, which gets `makes`."""
-
-    makes: dict[str, Any] = field(default_factory=dict)
-
-    def __call__(self, number: int, record: Any = None) -> None:
-        """Make an update, and measure into a record unless that is None."""
-        if record is not None:
-            self.measure(record)
-        self.model._advance(number, **self.makes)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arguments import INT32_MAX, as_integer, check_choice, shown
 from conncomp._array_storage import native_layout, on_host, placed
 from conncomp._core import native
 from conncomp.components import component_sizes
@@ -24,6 +24,7 @@ from conncomp.models._arguments import (
     check_positive,
     check_start,
     check_states,
+    flat,
     one_each,
 )
 from conncomp.models._probabilities import exchange_digits
@@ -32,7 +33,6 @@ from conncomp.models.lattices import CRITICAL as OF_ISING
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.thermal import inverses_of, temperature_or_beta
 
-MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
 LABELLED_SITES = 1 << 26
 
@@ -99,7 +99,7 @@ class KawasakiEngine:
 
     def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
         self._engine = native.KawasakiEngine(lattice.struct.tobytes(), *drawn)
-        self._replicas = drawn.replicas
+        self._replicas, self.start = drawn.replicas, flat(self._engine.start)
 
     def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
         """Make one sweep of `words`, number `first`, and leave the spins in `new`."""
@@ -111,10 +111,6 @@ class KawasakiEngine:
         counts = np.zeros(self._replicas, np.int64)
         self._engine.count_unsatisfied(words.reshape(-1), counts)
         return counts
-
-    def start(self, up: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
-        """Fill words, which are 0, with spins of which so many of each replica, drawn, are up."""
-        self._engine.start(up, words.reshape(-1))
 
 
 class Kawasaki(Simulated[KawasakiMeasurements]):
@@ -273,7 +269,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
             from conncomp.kernels.cuda.models import kawasaki  # for which CuPy is there
 
             make = kawasaki.KawasakiEngine
-        self._state.made = self._state.new_engine(make, self.lattice)
+        self._state._engine = self._state.new_engine(make, self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)
         self._acceptance = xp.asarray(digits)
@@ -336,7 +332,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     def _temperatures_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return a temperature for each replica, of one of both or of neither."""
+        """Return each replica's temperature, given one of both, or neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             return np.full(self.replicas, self.coupling * CRITICAL[self.lattice.kind])
@@ -371,6 +367,6 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
             f"shape={shown(shape)} must have multiples of {PERIOD}, as pairs that are exchanged "
             f"together repeat so; the nearest is {near}"
         )
-    if prod(lengths) > MOST_SITES:
+    if prod(lengths) > INT32_MAX:
         raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
     return lengths

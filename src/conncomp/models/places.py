@@ -65,7 +65,7 @@ class OnLattice:
         return places.reshape(self.sites, -1)
 
     def vectors(self) -> Floats:
-        """Return those of the cell, a row each; ValueError if they span no volume."""
+        """Return the cell's vectors, a row each; ValueError if they span no volume."""
         vectors = np.array(self.cell.vectors)
         if np.linalg.matrix_rank(vectors) < len(vectors):
             raise ValueError(
@@ -76,11 +76,11 @@ class OnLattice:
 
     @property
     def volume(self) -> float:
-        """That of all cells."""
+        """The volume of all cells."""
         return prod(self.cells.shape) * abs(float(np.linalg.det(self.vectors())))
 
     def displacements(self) -> tuple[NDArray[np.intp], Floats]:
-        """Return the class of each bond, and how far those of a class lead, (classes, ndim)."""
+        """Return the class of each bond, and the step along a class's bonds, (classes, ndim)."""
         with self._room_for_bonds():
             kinds, steps = self.cells.kinds_of_bonds(), self.cells.steps()
             known, first, classes = np.unique(

@@ -153,11 +153,11 @@ class _Schedule(NamedTuple):
         return self.thermalise + self.sweeps
 
     def rows(self, updates: int) -> int:
-        """Return how many of the first updates measure."""
+        """Return how many of the first `updates` measure."""
         return max(0, -(-(updates - self.thermalise) // self.every))
 
     def before_next(self, updates: int) -> int:
-        """Return how many updates follow so many until the next that measures."""
+        """Return how many more updates to make before the next that measures."""
         if updates < self.thermalise:
             return self.thermalise - updates
         return (self.thermalise - updates) % self.every
@@ -231,7 +231,7 @@ def simulate(
     >>> abs(summary.energy.value + 1.72) < 0.05
     True
     """
-    update, most = _updater(model, options), MOST_UPDATES - model.updates
+    update, most = _checked_update(model, options), MOST_UPDATES - model.updates
     length = check_range("sweeps", sweeps, 1, most)
     before = check_range("thermalise", thermalise, 0, most - length)
     schedule = _Schedule(before, length, check_range("measure_every", measure_every, 1, most))
@@ -268,7 +268,7 @@ def simulate(
     return simulation
 
 
-def _updater(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Measured]:
+def _checked_update(model: Model[Measured], options: dict[str, Any]) -> ModelUpdate[Measured]:
     if not isinstance(model, Model):
         raise TypeError(f"model={shown(model)} must be a model, such as conncomp.models.Potts")
     known = list(signature(model.updater).parameters)
@@ -425,7 +425,7 @@ def _display(name: str, shows: bool) -> AbstractContextManager[Report]:
 
 
 def _identity_of(state: ModelState) -> dict[str, Any]:
-    """Return by what a state is told from all others."""
+    """Return what identifies a state."""
     return {"updates": state.updates, "arrays": _digest(*state.arrays)}
 
 

@@ -116,7 +116,7 @@ def parallel_tempering(
     replicas = np.empty((count, model.replicas), np.int64)
     records: list[Integers] = []
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)
-    change = _updater(model, options)
+    change = _tempered_update(model, options)
     for number in range(count):
         make_updates(change, range(model.updates + 1, model.updates + 1 + between))
         if watch is not None:
@@ -136,7 +136,7 @@ def parallel_tempering(
     return Tempering(series, model._state.betas[ladders].reshape(-1), replicas, acceptance)
 
 
-def _updater(model: Thermal[Any], options: dict[str, Any]) -> Any:
+def _tempered_update(model: Thermal[Any], options: dict[str, Any]) -> Any:
     """Return updates whose present state tells how clusters wrap, even of Potts' words."""
     if not options.get("wrapping"):
         return model.updater(**options)

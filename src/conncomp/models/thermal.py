@@ -20,7 +20,7 @@ LEVEL = 0  # the field of a record that the energy is proportional to, but for a
 
 
 def temperature_or_beta(temperature: Any, beta: Any) -> tuple[str, Any]:
-    """Return the name and value of that which is given; "critical" if neither is."""
+    """Return the name and value of the argument given; "critical" if neither is."""
     if temperature is not None and beta is not None:
         raise ValueError("temperature and beta exclude each other; give one of them")
     name, given = ("temperature", temperature) if beta is None else ("beta", beta)
@@ -41,7 +41,7 @@ def inverses_of(name: str, value: Any, replicas: int) -> tuple[Floats, Floats]:
 
 
 class Thermal(Simulated[Measured]):
-    """A model with `betas` of replicas, which times the strongest coupling are below `_most`."""
+    """A model whose replicas have `betas`; the strongest coupling times these is below `_most`."""
 
     _most: ClassVar[float] = inf
     _strongest = 1.0

@@ -51,7 +51,7 @@ class Paramagnet(Simulated[Magnetisations]):
         return {"shape": list(self._shape), "h": self.h}
 
     def _prepare(self) -> None:
-        self._state.made = self._state.new_engine(ParamagnetEngine, 1 / (1 + exp(-2 * self.h)))
+        self._state._engine = self._state.new_engine(ParamagnetEngine, 1 / (1 + exp(-2 * self.h)))
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         (spins,) = arrays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from conncomp._core import native
 from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels import field as of
-from conncomp.kernels.field import Coefficients, FieldLattice, Gauge
+from conncomp.kernels.field import Coefficients, FieldLattice
 from conncomp.kernels.updates import Drawn
+from conncomp.models._arguments import flat
 
 
 class FieldEngine:
@@ -23,24 +25,11 @@ class FieldEngine:
     def __init__(
         self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: Coefficients
     ) -> None:
-        self._lattice, self._replicas = lattice, drawn.replicas
-        self._drawn = lattice.lengths, *drawn
-        self._coefficients = coefficients
-
-    def start(self, mean: float, scale: float, field: Any) -> None:
-        """Fill the first fields."""
-        native.start_fields(*self._drawn, mean, scale, field.reshape(-1))
-
-    def advance(self, number: int, field: Any, after: Any) -> None:
-        """Fill `after` with the fields after a step."""
-        flat = field.reshape(-1), after.reshape(-1)
-        native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, number, *flat)
-
-    def measure(self, gauge: Gauge, field: Any, records: Any) -> None:
-        """Add what ``FieldTally`` has to the records."""
-        lattice = self._lattice
-        flat = field.reshape(-1), records.reshape(-1)
-        native.measure_fields(lattice.lengths, self._replicas, lattice.ndim, gauge, *flat)
+        self._lattice, axes, of_shape = lattice, lattice.ndim, (lattice.lengths, *drawn)
+        self.start = flat(partial(native.start_fields, *of_shape))
+        self.advance = flat(partial(native.advance_fields, *of_shape, axes, coefficients))
+        counted = lattice.lengths, drawn.replicas, axes
+        self.measure = flat(partial(native.measure_fields, *counted))  # adds ``FieldTally``
 
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""

@@ -20,7 +20,7 @@ from conncomp.models._arguments import (
     check_positive,
     check_start,
 )
-from conncomp.models.base import Simulated, Step
+from conncomp.models.base import Simulated, Update
 from conncomp.models.cahn_hilliard.cpu import FieldEngine
 from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.protocol import ModelUpdate
@@ -292,7 +292,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         """
         self._check_threshold(threshold)
         options = {"threshold": float(threshold)}
-        return Step(self, options, measures=options)
+        return Update(self, options, measures=options)
 
     def _described(self) -> dict[str, Any]:
         of_physics = {name: getattr(self._physics, name) for name in PARAMETERS}
@@ -307,7 +307,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
             make = cuda.FieldEngine
         by = self.lattice, self.dtype, self._coefficients()
-        self._state.made = self._state.new_engine(make, *by)
+        self._state._engine = self._state.new_engine(make, *by)
         self._state.next = self._no_field()
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ class Observable(Protocol):
         """Add the observable to a record, (replicas, fields), from a field on."""
 
 
-# By the name under which users ask for them, made of the spins, and whether clusters are measured.
+# What makes them, by the name that users give, from the spins and whether to measure clusters.
 OBSERVABLES: dict[str, Callable[[SpinState, bool], Observable]] = {
     "structure": Structure,
     "helicity_modulus": Helicity,
@@ -57,7 +57,7 @@ class ObservingUpdate(Update):
             self.measure(record, lambda own: self._update(number, own))
 
     def read(self, records: Integers) -> Any:
-        """Return what was measured, of records (rows, replicas, fields)."""
+        """Return the measurements in records, (rows, replicas, fields)."""
         return replace(self._update.read(records), observed=self._observed)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:

@@ -1,4 +1,4 @@
-"""Series whose records have fields besides their models', and who reads them."""
+"""Series whose records have more fields than their model's, and what reads these."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from conncomp.models.protocol import Floats, Integers
 
 # Fields of records of models of spins, of int64.
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
+LIMB = 32  # bits, of sums that have several fields
 
 # What errors say of observables that few models have.
 _NOT_MEASURED = {
@@ -20,6 +21,12 @@ _NOT_MEASURED = {
     "not measured",
     "vortices": "vortices, of the XY model on lattices in the plane, were not counted",
 }
+
+
+def sum_of_limbs(limbs: Integers, bits: int = 0) -> Floats:
+    """Return the sums that records hold as limbs, along the last axis, times 2**-bits."""
+    powers = LIMB * np.arange(limbs.shape[-1]) - bits
+    return np.asarray(limbs.astype(np.float64) @ np.ldexp(1.0, powers))
 
 
 class Reader(Protocol):
@@ -118,12 +125,12 @@ class ObservedSeries:
         raise ValueError(f"{reason}; update with observe={observe!r}{how}")
 
     def _by_name(self, names: list[str]) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name: that of these names, and what was observed."""
+        """Return measurements by name: those of these names, and observed ones."""
         observed = [name for each in self.observed for name in each.reader.names]
         return {name: getattr(self, name) for name in [*names, *observed]}
 
     def _estimates(self, squares: Floats) -> dict[str, Any]:
-        """Return what a `Summary` has of what was observed, by name."""
+        """Return the estimates of observables in a `Summary`, by name."""
         found: dict[str, Any] = {}
         for each in self.observed:
             values = {name: each.value(name, self) for name in each.reader.names}

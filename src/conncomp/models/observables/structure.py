@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import shown
+from conncomp._arguments import INT32_MAX, shown
 from conncomp.kernels.structure import LIMBS, SQUARE_BITS, SUM_BITS, components_of, waves_of
 from conncomp.models.observables.clusters import Clusters
+from conncomp.models.observables.series import sum_of_limbs
 from conncomp.models.places import check_lattice
 from conncomp.models.spins.state import SpinState, engines_on
-
-MOST_SITES = (1 << 31) - 1
-_LIMB = 32
 
 
 class Structure:
@@ -41,7 +39,7 @@ class Structure:
                 f"observe='structure' is for axes of length 2 or more that are periodic, and shape="
                 f"{shown(cells.shape)} has none"
             )
-        if sites > MOST_SITES:
+        if sites > INT32_MAX:
             raise ValueError(
                 f"observe='structure' is for fewer than 2**31 sites, and there are {sites}"
             )
@@ -118,8 +116,8 @@ class Factors:
             squares = (sums.reshape(*batch, self.components, waves, 2) ** 2).sum(axis=(-3, -1))
             factor = self.states / (self.states - 1) if self.states > 2 else 1.0
         else:
-            limbs = fields[..., self.sums :].reshape(*batch, waves, LIMBS).astype(np.float64)
-            squares = limbs @ np.ldexp(1.0, _LIMB * np.arange(LIMBS) - SQUARE_BITS)
+            limbs = fields[..., self.sums :].reshape(*batch, waves, LIMBS)
+            squares = sum_of_limbs(limbs, SQUARE_BITS)
             factor = 1.0 if self.states else float(series.kind.components)
         by_wave = factor * squares / self.sites
         if name == "improved_squared_magnetisation":

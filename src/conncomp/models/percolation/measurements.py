@@ -16,7 +16,14 @@ from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bon
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.models.observables.clusters import label_on_edges
-from conncomp.models.observables.series import EVENTS, add_wrapping, happens, wrapped_axes
+from conncomp.models.observables.series import (
+    EVENTS,
+    LIMB,
+    add_wrapping,
+    happens,
+    sum_of_limbs,
+    wrapped_axes,
+)
 from conncomp.models.percolation.lattices import BALANCE, SQUARE, Geometry, crossing_at_threshold
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.estimates import Estimate
@@ -25,7 +32,6 @@ from conncomp.models.statistics.estimates import Estimate
 ELEMENTS, CLUSTERS, LARGEST, SQUARES, AXES, RANK, CLASSES = 0, 1, 2, 3, 5, 6, 7
 SIZE_CLASSES = 41
 RECORD_LENGTH = CLASSES + SIZE_CLASSES
-LIMB = 32
 
 # By how many of its standard deviations a slope must be above 0 to be divided by.
 LEAST_RISE = 5
@@ -159,8 +165,7 @@ class PercolationMeasurements:
     @property
     def squared_sizes(self) -> Floats:
         """The sum over clusters of the squares of their sizes."""
-        limbs = self.records[..., SQUARES:AXES].astype(np.float64)
-        return np.asarray(limbs @ np.ldexp(1.0, LIMB * np.arange(AXES - SQUARES)))
+        return sum_of_limbs(self.records[..., SQUARES:AXES])
 
     @property
     def mean_size(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
+from conncomp._arguments import INT32_MAX, as_bool, as_number, check_choice, check_range, shown
 from conncomp._core import native
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
@@ -39,8 +39,6 @@ KINDS = ("site", "bond")
 MOST_ADDED = (1 << 32) - 1  # sites or bonds of a sweep: their numbers fit 32 bits
 SERIES_BYTES, MOST_BATCHES = 1 << 30, 32  # of a sweep's series by default
 
-MOST_SITES = (1 << 31) - 1
-
 
 class PercolationEngine:
     """Configurations as words, and sweeps: ``kernels/cpu/models/percolation/percolation.h``."""
@@ -57,10 +55,10 @@ class PercolationEngine:
 
     def check_measured(self) -> None:
         """Raise ValueError if the lattice is too large for what is measured of clusters."""
-        if self._sites > MOST_SITES:
+        if self._sites > INT32_MAX:
             raise ValueError(
                 f"shape={self._cells.shape} has {self._sites} sites; clusters of at most "
-                f"{MOST_SITES} are measured on a CPU"
+                f"{INT32_MAX} are measured on a CPU"
             )
 
     def draw(self, number: int, probability: int | None) -> NDArray[np.uint64]:
@@ -364,7 +362,7 @@ class Percolation(Simulated[PercolationMeasurements]):
             from conncomp.models.percolation import cuda  # for which CuPy is there
 
             make = cuda.PercolationEngine
-        self._state.made = self._state.new_engine(make, self._cells, self._geometry)
+        self._state._engine = self._state.new_engine(make, self._cells, self._geometry)
 
     def _step(self, numbers: range) -> None:
         self.updates += len(numbers)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_number, check_choice, check_range, shown
+from conncomp._arguments import INT32_MAX, as_bool, as_number, check_choice, check_range, shown
 from conncomp._array_storage import placed
 from conncomp._core import native
 from conncomp.grid import label
@@ -25,7 +25,7 @@ from conncomp.models._arguments import (
     flat,
     room_for,
 )
-from conncomp.models.base import Step
+from conncomp.models.base import Update
 from conncomp.models.disorder import check_distribution
 from conncomp.models.protocol import Floats, Integers, ModelUpdate, make_updates
 from conncomp.models.spin_glass.couplings import (
@@ -40,8 +40,6 @@ from conncomp.models.spin_glass.disorder import OverlapSummary, summarise_overla
 from conncomp.models.spin_glass.pairs import Overlaps, measure_overlaps, move_clusters, pairs_of
 from conncomp.models.spin_glass.rounds import FIELDS, GlassMeasurements, GlassRound, GlassSeries
 from conncomp.models.thermal import Thermal
-
-MOST_SITES = (1 << 31) - 1
 
 
 class GlassEngine:
@@ -170,7 +168,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
     ) -> None:
         lengths = check_shape(shape)
         self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
-        if self.lattice.sites > MOST_SITES:
+        if self.lattice.sites > INT32_MAX:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
         check_choice("update", update, RULES)
         self.update = update
@@ -301,7 +299,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         if chosen["overlaps"] or chosen["tempering"]:
             return GlassRound(self, chosen)
         makes = {"houdayer": True} if chosen["houdayer"] else {}
-        return Step(self, makes, makes=makes)
+        return Update(self, makes, makes=makes)
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -330,7 +328,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
             from conncomp.kernels.cuda.models import spin_glass  # for which CuPy is there
 
             make = spin_glass.GlassEngine
-        self._state.made = self._state.new_engine(make, self.update, self._acting)
+        self._state._engine = self._state.new_engine(make, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
         self._asked: tuple[Any, Any] = (None, None)

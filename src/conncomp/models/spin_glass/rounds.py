@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.lattice import Lattice
-from conncomp.models.base import Step, Update
+from conncomp.models.base import Update
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.spin_glass.pairs import Overlaps
 from conncomp.models.thermal import LEVEL, exchange, places_as_given
@@ -150,7 +150,7 @@ class GlassRound(Update):
             raise
 
     def read(self, records: Integers) -> GlassSeries:
-        """Return what was measured, of records (rows, replicas, fields)."""
+        """Return the measurements in records, (rows, replicas, fields)."""
         model, places = self.model, self._places()
         pairs = np.zeros(0), np.zeros(0, np.int64)
         if self._overlaps:
@@ -168,7 +168,7 @@ class GlassRound(Update):
 
     def present(self) -> Any:
         """Return what is counted of the present state, in the order of replicas."""
-        return Step(self.model, {}).present()
+        return Update(self.model, {}).present()
 
     def measure(self, record: Integers) -> None:
         """Measure the present state into a record, in the order of temperatures."""

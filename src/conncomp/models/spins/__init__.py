@@ -2,14 +2,17 @@
 
 From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
 
-1. ``model.py``: `SpinModel.swendsen_wang` makes a `ClusterUpdate` by `_updater`, and repeats it.
-2. ``state.py``: `SpinState.strengths` turns `betas` into what the engine draws bonds by:
-   probabilities of words, ``BondStrength`` of vectors, or ``GlassTemperature`` on edges.
+1. ``model.py``: `swendsen_wang` calls `_repeat`, where `_make_update` makes a `ClusterUpdate`.
+2. ``protocol.py``: `make_updates` calls the update for each number. It calls ``update.sweep``, many
+   updates in one launch, if there are two or more and the engine's `sweeps` measure what is asked.
+3. ``state.py``: `SpinState.strengths` turns `betas` into what the engine draws bonds by:
+   probabilities for words, ``BondStrength`` for vectors, or ``GlassTemperature`` on edges.
    `SpinState.local_engine` does so for Metropolis and heat bath.
-3. ``protocol.py``: `make_updates` calls the update for each number, or for many at once.
-4. ``updates.py``: the update asks the engine for new spins, by `Flips` that say which clusters flip
-   and what is recorded, and exchanges them for the old ones.
-5. ``cpu.py``, ``cuda.py``: the engine, a `SpinEngine`, calls the core or launches kernels.
+4. ``updates.py``: the update passes spins, strengths and `Flips` to the engine.
+5. The engine calls the core or launches kernels: `CpuWordEngine`, `CpuCellEngine`,
+   `CpuVectorEngine` or `CpuEdgeEngine` in ``cpu.py``. On a GPU, ``cuda.py`` lists `GpuWordEngine`
+   and so on, which are in ``kernels/cuda/models``, and makes those of words and vectors. Only these
+   two have `sweeps`.
 6. ``measurements.py`` reads the records.
 
 `WordModel` has what `Ising` and `Potts` share, `VectorModel` what models of vectors do.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.spin_glass import RULES
 from conncomp.kernels.structure import LIMBS, STATES, Waves, components_of
-from conncomp.kernels.updates import Drawn, Flips
+from conncomp.kernels.updates import Drawn, Flips, SpinEngine
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import flat
 from conncomp.models.observables.series import ACTIVE
@@ -24,27 +25,44 @@ from conncomp.models.spins.measurements import COUNTS
 OF_A_GPU = frozenset(("activation", "local", "merge", "paths", "sites", "tile", "trees"))
 
 
+class Engines(NamedTuple):
+    """The classes of a device that update spins, and those that observe them."""
+
+    words: Callable[..., SpinEngine]
+    cells: Callable[..., SpinEngine]
+    vectors: Callable[..., SpinEngine]
+    edges: Callable[..., SpinEngine]
+    labels: Callable[..., Any]
+    structure: Callable[..., Any]
+
+
 class CoreSpins:
-    """A `SpinEngine` by the core; `bonds` are their shape and dtype; `starting` draws spins."""
+    """A `SpinEngine` by the core, which gets `tables`; another one, `starting`, draws spins."""
 
     xp: Any = np
     winds, sweeps, sweeps_one, counts_apart = False, None, False, False
     rules: tuple[str, ...] = ()
 
-    def __init__(self, engine: Any, bonds: tuple[Any, Any], starting: Any = None) -> None:
-        self._bonds = bonds
+    def __init__(self, engine: Any, bonds: Any, starting: Any = None, *tables: Any) -> None:
+        self._bonds, self._tables = bonds, tables
         self.start = flat((starting or engine).start)
         self._update = engine.update  # which small lattices call often: it gets flat arrays
         self.count, self._draw = flat(engine.count), flat(engine.bonds)
 
-    def bonds(self, spins: NDArray[Any], number: int, *strengths: Any) -> NDArray[Any]:
+    def bonds(self, spins: NDArray[Any], number: int, strengths: Any) -> NDArray[Any]:
         """Return the bonds that the update of this number makes active."""
         bonds = np.empty(*self._bonds)
-        self._draw(spins, number, *strengths, bonds)
+        self._draw(spins, number, strengths, *self._tables, bonds)
         return bonds
 
+    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
+        """Fill `new` with the spins after an update."""
+        record = None if flips.record is None else flips.record.reshape(-1)
+        drawn, one = (number, strengths.reshape(-1), *self._tables), flips.chosen is not None
+        self._update(spins.reshape(-1), new.reshape(-1), *drawn, one, record, flips.clusters)
 
-class WordEngine(CoreSpins):
+
+class CpuWordEngine(CoreSpins):
     """Words of states: ``potts/potts.h``, by one thread where the `labelling` is "serial"."""
 
     winds, rules = True, ("metropolis",)
@@ -82,24 +100,18 @@ class WordEngine(CoreSpins):
         self._offer(words, new, number, strengths, strengths.shape[1] - 1, None)
 
 
-class CellEngine(CoreSpins):
+class CpuCellEngine(CoreSpins):
     """The Ising model on lattices of any unit cell: ``cell_spins.h``."""
 
     def __init__(self, drawn: Drawn, cells: CellLattice) -> None:
         engine, rows = native.CellEngine(cells.struct.tobytes(), *drawn), cells.of_sites
         # First spins are those of any lattice whose rows are these.
-        starting = WordEngine(drawn, rows, "auto", {})
+        starting = CpuWordEngine(drawn, rows, "auto", {})
         super().__init__(engine, rows.words_of(drawn.replicas, len(cells.kinds)), starting)
 
-    def update(self, words: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update."""
-        record = None if flips.record is None else flips.record.reshape(-1)
-        held, flat_new, one = words.reshape(-1), new.reshape(-1), flips.chosen is not None
-        self._update(held, flat_new, number, strengths, one, record, flips.clusters)
 
-
-class VectorEngine(CoreSpins):
-    """Spins that are vectors: ``vector_spins.h``. Clusters are reflected or not: of two states."""
+class CpuVectorEngine(CoreSpins):
+    """Vectors, whose clusters an update reflects or leaves: ``vector_spins.h``."""
 
     counts_apart = True
 
@@ -122,7 +134,7 @@ class VectorEngine(CoreSpins):
         flips.record[:, PROJECTED:] += projected
 
 
-class EdgeEngine(CoreSpins):
+class CpuEdgeEngine(CoreSpins):
     """Models on any edges: ``edge_spins.h``; `classes` returns the `Classes` of sites."""
 
     rules = RULES
@@ -130,34 +142,23 @@ class EdgeEngine(CoreSpins):
     def __init__(
         self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
     ) -> None:
-        self.counts_apart, self._logarithm = kind.components > 0, logarithm.reshape(-1)
+        self.counts_apart, table = kind.components > 0, logarithm.reshape(-1)
         engine = native.EdgeEngine(kind.name, edges.sites, edges.states, *drawn, *edges.arrays)
         # First states are those of any lattice whose rows are these.
-        starting = None if kind.components else WordEngine(drawn, edges.of_sites, "auto", {})
-        super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting)
+        starting = None if kind.components else CpuWordEngine(drawn, edges.of_sites, "auto", {})
+        super().__init__(engine, ((drawn.replicas, edges.bonds), "u1"), starting, table)
         self._offer, self._classes = flat(engine.offer), classes
-
-    def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips) -> None:
-        """Fill `new` with the spins after an update."""
-        record = None if flips.record is None else flips.record.reshape(-1)
-        held, flat_new, flat_strengths = spins.reshape(-1), new.reshape(-1), strengths.reshape(-1)
-        table, one = self._logarithm, flips.chosen is not None
-        self._update(held, flat_new, number, flat_strengths, table, one, record, flips.clusters)
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
         """Offer each site another spin by a rule of `RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        by_rule = self._logarithm, RULES.index(rule)
+        by_rule = *self._tables, RULES.index(rule)
         self._offer(new, number, strengths, *by_rule, *arcs, order, bounds)
-
-    def bonds(self, spins: Any, number: int, *strengths: Any) -> Any:
-        """Return which bonds the update of this number makes active."""
-        return super().bonds(spins, number, *strengths, self._logarithm)
 
 
 class StructureSums:
-    """Sums of the spins of replicas, in words of `rows` or vectors in one row, at wave vectors."""
+    """Sums spins, in words of `rows` or vectors in one row, at wave vectors, by replica."""
 
     def __init__(self, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         self._replicas, self._waves = drawn.replicas, len(waves.axes)
@@ -190,3 +191,7 @@ class EdgeLabels:
         labels = np.empty(self._shape, np.int32)
         native.label_edges(self._shape[0], *self._ends, active.reshape(-1), labels.reshape(-1))
         return labels
+
+
+_SPINS = CpuWordEngine, CpuCellEngine, CpuVectorEngine, CpuEdgeEngine
+CPU = Engines(*_SPINS, EdgeLabels, StructureSums)

@@ -12,16 +12,20 @@ from conncomp._arguments import check_option
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import DeviceArray, Gpu
+from conncomp.kernels.cuda.models.cell_spins import GpuCellEngine
 from conncomp.kernels.cuda.models.clusters import LabelFinder, Labelling
+from conncomp.kernels.cuda.models.edge_spins import EdgeLabels, GpuEdgeEngine
 from conncomp.kernels.cuda.models.replicas import Replicas
-from conncomp.kernels.cuda.models.vector_spins import VectorEngine
-from conncomp.kernels.cuda.models.words import WordEngine, default_finders
+from conncomp.kernels.cuda.models.structure import StructureSums
+from conncomp.kernels.cuda.models.vector_spins import GpuVectorEngine
+from conncomp.kernels.cuda.models.words import GpuWordEngine, default_finders
 from conncomp.kernels.cuda.papers.few_cluster import WaveFrontEngine
 from conncomp.kernels.cuda.papers.site_bonds import SITES, SiteBondEngine
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.updates import Drawn, SpinEngine
 from conncomp.kernels.vector_spins import Kind
+from conncomp.models.spins.cpu import Engines
 
 
 def word_engine(
@@ -44,7 +48,7 @@ def word_engine(
         return _default_engine(replicas)
     labels = LabelFinder(replicas, _filling(gpu, algorithm, chosen))
     engine = (
-        WordEngine(replicas, [labels])
+        GpuWordEngine(replicas, [labels])
         if activation is None
         else SiteBondEngine(replicas, labels, activation)
     )
@@ -56,14 +60,14 @@ def word_engine(
 
 def vector_engine(
     gpu: Gpu, drawn: Drawn, lattice: Lattice, kind: Kind, negative: bool
-) -> VectorEngine:
+) -> GpuVectorEngine:
     """Return the engine of vectors, whose clusters are those of words of two states."""
-    return VectorEngine(_default_engine(Replicas(gpu, drawn, lattice)), kind, negative)
+    return GpuVectorEngine(_default_engine(Replicas(gpu, drawn, lattice)), kind, negative)
 
 
-def _default_engine(replicas: Replicas) -> WordEngine:
+def _default_engine(replicas: Replicas) -> GpuWordEngine:
     fill = _filling(replicas.gpu, ALGORITHMS["cuda"]["auto"], {})
-    return WordEngine(replicas, default_finders(replicas, fill), default=True)
+    return GpuWordEngine(replicas, default_finders(replicas, fill), default=True)
 
 
 def _filling(gpu: Gpu, algorithm: Algorithm, options: Mapping[str, Any]) -> Labelling:
@@ -74,3 +78,6 @@ def _filling(gpu: Gpu, algorithm: Algorithm, options: Mapping[str, Any]) -> Labe
         algorithm.fill(image, task, **options)
 
     return fill
+
+
+GPU = Engines(word_engine, GpuCellEngine, vector_engine, GpuEdgeEngine, EdgeLabels, StructureSums)

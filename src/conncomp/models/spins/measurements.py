@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from conncomp.kernels.edges import WHOLE, EdgeBonds
 from conncomp.kernels.updates import WINDING_AXES
-from conncomp.models.observables.series import ACTIVE, Observed, ObservedSeries, wrapped_axes
+from conncomp.models.observables.series import (
+    ACTIVE,
+    Observed,
+    ObservedSeries,
+    sum_of_limbs,
+    wrapped_axes,
+)
 from conncomp.models.protocol import Floats, Integers
 from conncomp.models.statistics.summaries import SummaryColumns
 
@@ -19,7 +25,6 @@ from conncomp.models.statistics.summaries import SummaryColumns
 # `SATISFIED` is the sum of strengths, in units of the strongest over `WHOLE`.
 SATISFIED, SQUARES, FOURTHS = 0, 4, 7  # and `ACTIVE`, `CLUSTERS`, `LARGEST`
 WINDING_RANK, COUNTS = WINDING_AXES + 1, WINDING_AXES + 2
-LIMB = 32
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ class Measurements(ObservedSeries):
         return np.asarray(((q + 1) * squares**2 - 2 * fourths) / (q - 1))
 
     def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
-        """Return what some of the records say of one inverse temperature, for `summarise`."""
+        """Return columns for `summarise`, given the records of one inverse temperature."""
         some = replace(self, records=records)
         squares = some.squared_magnetisation
         moments = squares, some.fourth_magnetisation
@@ -163,8 +168,7 @@ class Measurements(ObservedSeries):
     def _sizes(self, begin: int, end: int) -> Floats:
         """Return a sum of powers of sizes from its limbs."""
         self._of_clusters(begin)
-        limbs = self.records[..., begin:end].astype(np.float64)
-        return limbs @ np.ldexp(1.0, LIMB * np.arange(end - begin))
+        return sum_of_limbs(self.records[..., begin:end])
 
 
 @dataclass(frozen=True)

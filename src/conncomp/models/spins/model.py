@@ -46,7 +46,7 @@ from conncomp.models.thermal import Thermal, inverses_of, temperature_or_beta
 class SpinModel(Thermal[Measured]):
     """A model of spins whose sites lie where `_place` says.
 
-    It has the updates `_updates`, and a satisfied bond gains the energy of `_gain` couplings.
+    It has the updates `_updates`, and a satisfied bond lowers the energy by `_gain` couplings.
     """
 
     _changing = ("betas", "now")
@@ -97,7 +97,7 @@ class SpinModel(Thermal[Measured]):
         """Return where the spins lie, given the field of each site."""
 
     def _betas_of(self, temperature: Any, beta: Any) -> Floats:
-        """Return an inverse temperature for each replica, of one of both or of neither."""
+        """Return each replica's inverse temperature, given one of both, or neither."""
         name, given = temperature_or_beta(temperature, beta)
         if isinstance(given, str):
             given, name = self._critical_beta(), "beta"
@@ -126,7 +126,7 @@ class SpinModel(Thermal[Measured]):
 
     @abstractmethod
     def _known_beta(self, lattice: str, coupling: float) -> float | None:
-        """Return where the model orders on a lattice without end, if that is known."""
+        """Return the critical beta of the infinite lattice, if it is known."""
 
     def _prepare(self) -> None:
         gain = self._gain * abs(self._strongest)
@@ -211,8 +211,7 @@ class SpinModel(Thermal[Measured]):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        update = self._updater("swendsen-wang", clusters, wrapping, observe)
-        return self._repeat(update, "sweeps", sweeps, measure)
+        return self._repeat("sweeps", sweeps, measure, "swendsen-wang", clusters, wrapping, observe)
 
     def metropolis(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -245,7 +244,7 @@ class SpinModel(Thermal[Measured]):
         >>> float(model.metropolis(300).energy[-1])  # one bond of each triangle is not satisfied
         -36.0
         """
-        return self._repeat(self._updater("metropolis", observe=observe), "sweeps", sweeps, measure)
+        return self._repeat("sweeps", sweeps, measure, "metropolis", observe=observe)
 
     def updater(
         self,
@@ -286,14 +285,14 @@ class SpinModel(Thermal[Measured]):
         (100,)
         """
         check_choice("update", update, self._updates)
-        return self._updater(update, clusters, wrapping, observe)
+        return self._make_update(update, clusters, wrapping, observe)
 
     @staticmethod
     def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Summary]:
         """Summarise a series at each temperature."""
         return summarise(series, parameters["beta"], measure_every=parameters["measure_every"])
 
-    def _updater(
+    def _make_update(
         self,
         update: str,
         clusters: bool = False,
@@ -340,8 +339,11 @@ class SpinModel(Thermal[Measured]):
         if clusters and edges is not None and edges.fields is not None:
             raise ValueError("clusters=True is of clusters that flip; leave it out with a field")
 
-    def _repeat(self, update: Update, name: str, count: int, measure: bool) -> Measured | None:
-        """Make updates, by an argument of this name, and return what they measured, if wanted."""
+    def _repeat(
+        self, name: str, count: int, measure: bool, *kind: Any, **options: Any
+    ) -> Measured | None:
+        """Make `count` updates, an argument of this name, and return what they measure."""
+        update = self._make_update(*kind, **options)
         measured, numbers = as_bool("measure", measure), self._next_updates(name, count)
         records = update.new_records(len(numbers)) if measured else None
         make_updates(update, numbers, records)
@@ -411,8 +413,7 @@ class WordModel(SpinModel[Measurements]):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        update = self._updater("wolff", clusters, wrapping, observe)
-        return self._repeat(update, "updates", updates, measure)
+        return self._repeat("updates", updates, measure, "wolff", clusters, wrapping, observe)
 
     def heat_bath(
         self, sweeps: int = 1, *, measure: bool = True, observe: str | Sequence[str] = ()
@@ -426,7 +427,7 @@ class WordModel(SpinModel[Measurements]):
         sweeps, measure, observe, returns
             As of `metropolis`.
         """
-        return self._repeat(self._updater("heat-bath", observe=observe), "sweeps", sweeps, measure)
+        return self._repeat("sweeps", sweeps, measure, "heat-bath", observe=observe)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, words = arrays

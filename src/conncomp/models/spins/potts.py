@@ -239,8 +239,8 @@ class Potts(WordModel):
         measure, clusters, wrapping, observe, returns
             As of `swendsen_wang`.
         """
-        update = self._updater("few-cluster", clusters, wrapping, observe, tile, p_flip)
-        return self._repeat(update, "updates", updates, measure)
+        kind = "few-cluster", clusters, wrapping, observe, tile, p_flip
+        return self._repeat("updates", updates, measure, *kind)
 
     def updater(
         self,
@@ -270,7 +270,7 @@ class Potts(WordModel):
         [4, 4]
         """
         check_choice("update", update, UPDATES)
-        return self._updater(update, clusters, wrapping, observe, tile, p_flip)
+        return self._make_update(update, clusters, wrapping, observe, tile, p_flip)
 
     def _described(self) -> dict[str, Any]:
         return {**super()._described(), "q": self.lattice.states}

@@ -27,36 +27,21 @@ from conncomp.models.protocol import Floats
 from conncomp.models.spins import cpu
 
 
-class Engines(NamedTuple):
-    """The classes of engines of spins for a device: for updates, and for what is observed."""
-
-    words: Callable[..., SpinEngine]
-    cells: Callable[..., SpinEngine]
-    vectors: Callable[..., SpinEngine]
-    edges: Callable[..., SpinEngine]
-    labels: Callable[..., Any]
-    structure: Callable[..., Any]
-
-
-def engines_on(device: str) -> Engines:
+def engines_on(device: str) -> cpu.Engines:
     """Return the classes for a device; only a GPU's need CuPy."""
     if device == "cpu":
-        spins = cpu.WordEngine, cpu.CellEngine, cpu.VectorEngine, cpu.EdgeEngine
-        return Engines(*spins, cpu.EdgeLabels, cpu.StructureSums)
-    from conncomp.kernels.cuda.models import cell_spins, edge_spins, structure
-    from conncomp.models.spins import cuda
+        return cpu.CPU
+    from conncomp.models.spins.cuda import GPU
 
-    words, cells, vectors = cuda.word_engine, cell_spins.CellEngine, cuda.vector_engine
-    edges, labels = edge_spins.EdgeEngine, edge_spins.EdgeLabels
-    return Engines(words, cells, vectors, edges, labels, structure.StructureSums)
+    return GPU
 
 
 class Layout(NamedTuple):
-    """The memory layout of the spins of a `kind`, and their engine; a record has so many `fields`.
+    """Where spins of a `kind` lie, and what makes their engine; a record has `fields` integers.
 
-    Measurements read `lattice`. `words` are the rows of spins in words of bits; of vectors, of the
-    bonds that an engine draws. `strongest` is the coupling of all bonds; on `edges`, bonds that are
-    drawn one by one, a bound of couplings and fields. Without `edges`, `engine` makes the engine.
+    Measurements read `lattice`. `words` are rows of bits, which hold spins or, between vectors, the
+    bonds that an engine draws. `edges` are bonds that are drawn one by one; without them, `engine`
+    makes the engine. `strongest` is the coupling of all bonds, or bounds those of `edges`.
     """
 
     lattice: Lattice | CellLattice | EdgeBonds
@@ -69,15 +54,15 @@ class Layout(NamedTuple):
 
     @property
     def rows(self) -> Lattice:
-        """The rows that the spins lie in, a single one of vectors."""
+        """The rows that hold the spins; vectors have a single one."""
         words = self.words
         return Lattice((words.sites,), (False,), words.states) if self.kind.components else words
 
 
 class SpinState(State):
-    """The spins of the replicas of a model, of this `name`, and the engine that updates them.
+    """The spins of all replicas of the model `name`, and the engine that updates them.
 
-    A satisfied bond of the strongest coupling gains the energy `gain`.
+    A satisfied bond of the strongest coupling lowers the energy by `gain`.
     """
 
     engine: SpinEngine
@@ -87,14 +72,14 @@ class SpinState(State):
     ) -> None:
         super().__init__(device, drawn)
         self.name, self.place, self.layout, self.gain = name, place, layout, gain
-        self.observables: dict[tuple[str, bool], Any] = {}  # of these names, with clusters or not
+        self.observables: dict[tuple[str, bool], Any] = {}  # by name, with clusters or not
         self._engine_of_edges: SpinEngine | None = None  # besides that of words
         self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
         self._local: dict[str, tuple[Floats, tuple[Any, Any]]] = {}  # likewise, by the rule
         if layout.engine is not None:
-            self.made = self.new_engine(layout.engine)
+            self._engine = self.new_engine(layout.engine)
         elif layout.edges is not None:
-            self.made = self._edge_engine(layout.edges)
+            self._engine = self._edge_engine(layout.edges)
 
     def strengths(self) -> Any:
         """Return what the engine draws bonds by in each replica, made once for the same betas."""
@@ -115,31 +100,28 @@ class SpinState(State):
         """Return the engine of local updates by a rule, and its strengths."""
         known, made = self._local.get(rule, (None, None))
         if made is None or known is not self.betas:
-            made = self._new_local_engine(rule)
+            engine, words = self.engine, self.layout.words
+            if self.layout.edges is None and rule in engine.rules:  # 64 sites at once
+                strengths: NDArray[Any] = acceptances(self.betas, self.gain, words)
+            else:
+                strengths = self._strengths_on_edges()
+                if self.layout.edges is None:
+                    engine = self._engine_of_edges or self._edge_engine(self.all_bonds())
+                    self._engine_of_edges = engine
+            made = engine, placed(engine.xp, strengths)
             self._local[rule] = self.betas, made
         return made
-
-    def _new_local_engine(self, rule: str) -> tuple[Any, Any]:
-        engine, edges = self.engine, self.layout.edges
-        if edges is None and rule in engine.rules:  # by words, 64 sites at once
-            return engine, placed(engine.xp, acceptances(self.betas, self.gain, self.layout.words))
-        strengths = placed(engine.xp, self._strengths_on_edges())
-        if edges is not None:
-            return engine, strengths
-        if self._engine_of_edges is None:
-            self._engine_of_edges = self._edge_engine(self.all_bonds())
-        return self._engine_of_edges, strengths
 
     def bonds(self) -> Any:
         """Return which bonds the next update makes active, as the engine has them."""
         return self.engine.bonds(self.now, self.number + 1, self.strengths())
 
     def planes_of_bonds(self) -> Any:
-        """Return the same as planes, (bonds of a cell, replicas, *cells): bool, without `edges`."""
+        """Return `bonds` as planes of bool, (bonds of a cell, replicas, *cells); not on `edges`."""
         return unpack_planes(self.engine.xp, self.layout.words, self.bonds())
 
     def all_bonds(self) -> EdgeBonds:
-        """Return all bonds, without fields; of spins in words, between the bits of these."""
+        """Return all bonds, without fields; those of spins in words join bits."""
         words = self.layout.words
         bonds = self.place.bonds(None, words.states)
         return bonds if self.layout.kind.components else bonds.in_words_of(words)

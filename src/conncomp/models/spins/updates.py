@@ -1,4 +1,11 @@
-"""The kinds of updates of spins, and their calls of an engine."""
+"""The kinds of updates of spins, and their calls of an engine.
+
+`SpinState` holds the spins after update `number` as `now`. An engine reads these and writes `next`,
+and `take_next` exchanges both. `Flips` say which clusters flip, and where measurements are added.
+An engine's `sweeps`, if it has any, make many updates in one launch; if it `sweeps_one`, single
+updates, too. A GPU's engine of words has finders: the first that takes the `Flips` finds the
+clusters of the drawn bonds, and flips them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +26,7 @@ UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
 
 
 class OfClusters(NamedTuple):
-    """What is measured of clusters: sizes, the number of bonds, how they wrap."""
+    """Whether to measure the sizes of clusters, their bonds, and how they wrap."""
 
     clusters: bool = False
     bonds: bool = False
@@ -31,14 +38,14 @@ NOTHING = OfClusters()
 
 @dataclass(kw_only=True)
 class SpinUpdate(Update):
-    """An update of spins, at the present temperatures: exchanges and `restore` change these."""
+    """An update of spins at the temperatures of `state`, which exchanges may change."""
 
     state: SpinState
 
 
 @dataclass(kw_only=True)
 class ClusterUpdate(SpinUpdate):
-    """Clusters take other states: all of them, or those of `chosen` sites."""
+    """Gives other states to all clusters, or to those of `chosen` sites."""
 
     measured: OfClusters
     chosen: ChosenSites | None
@@ -76,7 +83,7 @@ class ClusterUpdate(SpinUpdate):
 
 @dataclass(kw_only=True)
 class LocalUpdate(SpinUpdate):
-    """Each site in turn is offered another spin, by a rule of `LOCAL`."""
+    """Offers each site in turn another spin, by a rule of `LOCAL`."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""

@@ -11,9 +11,15 @@ from numpy.typing import NDArray
 from conncomp.kernels import vector_spins as of
 from conncomp.kernels.edges import EdgeBonds
 from conncomp.kernels.lattice import MOST_AXES
-from conncomp.models.observables.series import ACTIVE, CLUSTERS, Observed, ObservedSeries
+from conncomp.models.observables.series import (
+    ACTIVE,
+    CLUSTERS,
+    Observed,
+    ObservedSeries,
+    sum_of_limbs,
+)
 from conncomp.models.protocol import Floats, Integers
-from conncomp.models.spins.measurements import COUNTS, LIMB
+from conncomp.models.spins.measurements import COUNTS
 from conncomp.models.statistics.summaries import SummaryColumns
 
 # Of the squares of clusters' sums, which are rounded to 2**-16.
@@ -128,12 +134,11 @@ class VectorMeasurements(ObservedSeries):
         if isinstance(self.lattice, EdgeBonds):
             return self._observed("improved_squared_magnetisation")
         self._of_clusters(CLUSTERS)
-        limbs = self.records[..., of.PROJECTED : of.FIELDS].astype(np.float64)
-        squares = limbs @ np.ldexp(1.0, LIMB * np.arange(limbs.shape[-1]) - _SQUARED_BITS)
+        squares = sum_of_limbs(self.records[..., of.PROJECTED : of.FIELDS], _SQUARED_BITS)
         return np.asarray(self.kind.components * squares / float(self.lattice.sites) ** 2)
 
     def summary_columns(self, records: Integers, beta: float) -> SummaryColumns:
-        """Return what some of the records say of one inverse temperature, for `summarise`."""
+        """Return columns for `summarise`, given the records of one inverse temperature."""
         some, sites = replace(self, records=records, beta=beta), self.lattice.sites
         squares, known = some.squared_magnetisation, some.observables()
         improved = known.get("improved_squared_magnetisation", squares)

@@ -56,6 +56,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
     _updates = OF_VECTORS
     _kind: ClassVar[Kind | None] = None
     _edge_kind: SpinKind
+    _components: int  # of a vector; `_edge_kind` may have more
     _states = 2  # of each spin: see `EdgeBonds`
     _states_of_vectors = 0  # what `as_vectors` has to know of spins, 0 if nothing
     _most_sites = (1 << 31) - 1
@@ -95,7 +96,7 @@ class VectorModel(SpinModel[VectorMeasurements]):
         measure, observe, returns
             As of `swendsen_wang`.
         """
-        return self._repeat(self._updater("wolff", observe=observe), "updates", updates, measure)
+        return self._repeat("updates", updates, measure, "wolff", observe=observe)
 
     def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
         betas, spins = arrays
@@ -133,11 +134,6 @@ class VectorModel(SpinModel[VectorMeasurements]):
         """Return whether numbers are spins: unit vectors, but for rounding."""
         vectors = as_vectors(np, self._edge_kind, spins, self._states_of_vectors)
         return bool((abs((vectors**2).sum(axis=-1) - 1) < LENGTH_TOLERANCE).all())
-
-    @property
-    def _components(self) -> int:
-        """The number of components of a vector."""
-        return self._edge_kind.components
 
     def _no_spins(self) -> Any:
         dtype, width = self._edge_kind.dtype, self._edge_kind.width
@@ -223,7 +219,7 @@ class XY(VectorModel):
     ((16, 16, 2), (16, 16))
     """
 
-    _name, _kind, _edge_kind = "XY", ANGLE, ANGLES
+    _name, _kind, _edge_kind, _components = "XY", ANGLE, ANGLES, 2
 
     @property
     def angles(self) -> Any:
@@ -267,7 +263,7 @@ class Heisenberg(VectorModel):
     (8, 8, 8, 3)
     """
 
-    _name, _kind, _edge_kind = "Heisenberg", DIRECTION, DIRECTIONS
+    _name, _kind, _edge_kind, _components = "Heisenberg", DIRECTION, DIRECTIONS, 3
 
     def _are_spins(self, spins: NDArray[Any]) -> bool:
         return super()._are_spins(spins) and not (spins >> np.uint64(63)).any()
@@ -316,7 +312,7 @@ class Clock(VectorModel):
     ((16, 16), (16, 16, 2))
     """
 
-    _name, _edge_kind = "Clock", HOURS
+    _name, _edge_kind, _components = "Clock", HOURS, 2
 
     def __init__(self, shape: int | Sequence[int] | Graph, q: int, **options: Any) -> None:
         self.q = self._states = self._states_of_vectors = check_range("q", q, 2, MOST_HOURS)
@@ -391,12 +387,8 @@ class ON(VectorModel):
             instead = ("Ising", "XY", "Heisenberg")[n - 1]
             raise ValueError(f"n={n} must be 4 to {MOST_COMPONENTS}; O({n}) is {instead}")
         self.n = self._states = self._states_of_vectors = check_range("n", n, 4, MOST_COMPONENTS)
-        self._edge_kind = FOUR if n == 4 else EIGHT
+        self._components, self._edge_kind = self.n, FOUR if n == 4 else EIGHT
         super().__init__(shape, **options)
-
-    @property
-    def _components(self) -> int:
-        return self.n
 
     def _described(self) -> dict[str, Any]:
         return {**super()._described(), "n": self.n}

@@ -70,7 +70,7 @@ def takes(lattice: Lattice, replicas: int) -> bool:
 
 
 class BrickClusters:
-    """The clusters of bonds, as components of bricks and of tiles, of lattices that `takes` takes.
+    """Finds the clusters of bonds as components of bricks, on lattices that `takes` takes.
 
     The `described` neighbours of sites are by default those along axes. The kernel that links takes
     the structs `beside` after configurations. An update needs about `memory` bytes besides spins

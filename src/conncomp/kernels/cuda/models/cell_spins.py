@@ -42,8 +42,8 @@ MOST_AXES, MOST_STEPS = 3, 13
 _KINDS = np.dtype([("kind", "i4", MOST_STEPS)])
 
 
-class CellEngine(GpuSpins):
-    """Lattices of one kind side by side; clusters are those of bricks, or of runs of words."""
+class GpuCellEngine(GpuSpins):
+    """Lattices side by side, whose clusters bricks find, or else runs of words."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, cells: CellLattice) -> None:
         rows, kinds, count = cells.of_sites, len(cells.kinds), drawn.replicas

@@ -33,8 +33,8 @@ ARCS = Struct("EdgeArcs", "begin to coupling")
 CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 
 
-class EdgeEngine(GpuSpins):
-    """Replicas of one graph; by a table of logarithms; `classes` returns the `Classes` of sites."""
+class GpuEdgeEngine(GpuSpins):
+    """Replicas of one graph; `logarithm` is a table, `classes` returns the `Classes` of sites."""
 
     rules = RULES
 
@@ -90,7 +90,7 @@ class EdgeEngine(GpuSpins):
             launch(SUM.one(gpu, INDEX), number, size, records, over="sites")
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
-        """Fill `new` with spins of which each site was offered another, by a rule of `RULES`."""
+        """Fill `new` with the spins after an offer to each site, by a rule of `RULES`."""
         new[...] = spins
         gpu, classes = self.gpu, self._classes()
         if not self._held_arcs:

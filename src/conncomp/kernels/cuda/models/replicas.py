@@ -63,10 +63,10 @@ PAIRS = 16
 
 
 class Replicas:
-    """Lattices of one shape, and their random numbers: of a seed, from a number on.
+    """Lattices of one shape side by side, which draw numbers by a seed and their own number.
 
-    A replica has planes of `bonds` for so many `axes`, by default the lattice's. Kernels that go
-    through words, a thread each, have the `grid`. All `sites` have numbers of a type `index`.
+    `bonds` are the shape and type of planes of bonds, one for each of `axes`, by default the
+    lattice's. `grid` has a thread for each word. `index` is the type that numbers all `sites`.
     """
 
     def __init__(self, gpu: Gpu, drawn: Drawn, lattice: Lattice, axes: int | None = None) -> None:
@@ -109,7 +109,7 @@ def starting_together(gpu: Gpu, kernel: Kernel, parts: int) -> Kernel:
 
 
 class Sweeps(ABC):
-    """Many updates in one launch, whose blocks are `parts` of replicas."""
+    """Makes many updates in one launch; `parts` blocks share a replica."""
 
     most_updates = 256
 
@@ -121,16 +121,16 @@ class Sweeps(ABC):
         self._arrived = replicas.gpu.xp.zeros(counters, _COUNTER)
 
     def makes(self, one: bool, measures: bool) -> bool:
-        """Whether it makes such updates: of `one` cluster, or that measure clusters."""
+        """Whether it makes updates that flip `one` cluster, or measure clusters."""
         return not (one or measures)
 
     def sweep(
         self, spins: Any, numbers: range, strengths: Any, flips: Flips, every: int, before: int
     ) -> None:
-        """Make updates of these numbers, at most `most_updates`, where spins are.
+        """Make updates of these numbers, at most `most_updates`, in place.
 
-        Each `every`-th adds to a row of the records of `flips`, (rows, replicas, fields); the first
-        row is of the last update that measured, if updates were made `before` these since.
+        Each `every`-th adds to a row of the records of `flips`, (rows, replicas, fields). The first
+        row is that of the last update that measured, if `before` updates came after it.
         """
         stride = 0 if flips.record is None else flips.record[:1].size
         often = min(every, INT32_MAX)  # which is further apart than updates of a launch are
@@ -140,9 +140,7 @@ class Sweeps(ABC):
         self._launch(struct, updates, strengths, spins, flips)
 
     @abstractmethod
-    def _launch(
-        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
-    ) -> None:
+    def _launch(self, struct: Any, updates: Any, strengths: Any, spins: Any, flips: Flips) -> None:
         """Launch the kernel, given ``Replicas`` and the values of `OF_UPDATES`."""
 
 
@@ -190,9 +188,9 @@ class GpuSpins(ABC):
 class ClusterWindings:
     """Tables of the windings of clusters, in memory that is taken once.
 
-    An axis at least is periodic. The `field` of a record has a bit for each axis along which a
+    At least one axis is periodic. The `field` of a record has a bit for each axis along which a
     cluster closes on itself, and the next one the highest rank. `seams` are the links over the ends
-    of axes, of an item a replica, and `boxes` theirs, on the GPU.
+    of axes, an item for each replica; their `boxes` are on the GPU.
     """
 
     def __init__(self, replicas: Replicas, field: int) -> None:

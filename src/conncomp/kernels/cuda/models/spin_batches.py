@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from conncomp.kernels.cuda.launcher import WARP, Gpu, Templates, launch
 from conncomp.kernels.cuda.models.replicas import UPDATES, Replicas, Sweeps, records_of
 from conncomp.kernels.cuda.models.spin_tiles import (
@@ -67,11 +65,9 @@ class SpinBatches(Sweeps):
         self._warps = 1 << most.bit_length() - 1  # so that rows are dealt evenly
         (self._kernel,) = KERNELS.load(gpu, lattice.ndim)
 
-    def _launch(
-        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
-    ) -> None:
+    def _launch(self, struct: Any, updates: Any, strengths: Any, spins: Any, flips: Flips) -> None:
         records = records_of(self._replicas.gpu, flips.record)
         shared = _shared(self._replicas.lattice, self._warps)
-        read = replicas, UPDATES.pack(updates), self._box, strengths
+        read = struct, UPDATES.pack(updates), self._box, strengths
         grid = self._replicas.count, self._warps * WARP
         launch(self._kernel, grid, *read, spins, records, shared=shared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conncomp.kernels.cuda.launcher import WARP, DeviceArray, Gpu, Kernel, Templates, launch
-from conncomp.kernels.cuda.models.replicas import check_room
+from conncomp.kernels.cuda.models.replicas import BLOCKS_OF_MULTIPROCESSOR, THREADS, check_room
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.lattice import BITS, MOST_AXES
 from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
@@ -19,8 +19,6 @@ _AXES = range(1, MOST_AXES + 1)
 OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", axes=_AXES)
 _CHOICES: Any = {"axes": _AXES, "whole": (False, True), "rule": range(len(RULES))}
 OF_BITS = Templates(*_OF_ALL, "sweep_glass_bits", "count_glass_bits<{axes}, {whole}>", **_CHOICES)
-THREADS = 128
-BLOCKS_OF_MULTIPROCESSOR = 64  # so that all end at about the same time
 
 LAUNCH = Struct(
     *("GlassLaunch", ("replicas", GLASS_REPLICAS)),

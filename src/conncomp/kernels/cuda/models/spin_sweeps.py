@@ -112,15 +112,13 @@ class SpinSweeps(Sweeps):
         warps = plan.segments if by_warp else -(-plan.segments // WARP)
         self._threads = min(THREADS, warps * WARP)
 
-    def _launch(
-        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
-    ) -> None:
+    def _launch(self, struct: Any, updates: Any, strengths: Any, spins: Any, flips: Flips) -> None:
         """Launch the kernel; from the first time on that clusters are refused, in the grid."""
         gpu, count, parts = self._replicas.gpu, self._replicas.count, self._parts
         of_sites = 0 if parts == 1 else self._replicas.sites
         (forest,) = self._workspace.take(gpu, (of_sites, _INDEX))
         grid, shared = (count * parts, self._threads), self._plan.shared(self._threads)
-        read = replicas, UPDATES.pack(updates), self._boxes, strengths
+        read = struct, UPDATES.pack(updates), self._boxes, strengths
         given = *read, spins, records_of(gpu, flips.record), forest, self._arrived
         try:
             launch(self._kernel, grid, *given, shared=shared)

@@ -36,18 +36,18 @@ _TILES = np.dtype([("count", "i4", MOST_AXES), ("log", "i4", MOST_AXES), ("box",
 
 
 def box_rows(shape: tuple[int, ...], halves: int) -> Any:
-    """Return ``BoxRows`` of a box of this shape, the bonds of whose rows have so many words."""
+    """Return ``BoxRows`` of a box of this shape, whose rows have `halves` words of bonds."""
     extent, width = (*(1,) * (MOST_AXES - len(shape)), *shape[:-1]), shape[-1]
     return np.array((extent, prod(shape[:-1]), width, -(-width // WARP), halves), BOX_ROWS)[()]
 
 
 def word_bytes(axes: int) -> int:
-    """Return the bytes of a place's word, for lattices of so many axes, with its places."""
+    """Return the bytes of a word and its places, on lattices of so many axes."""
     return PLACE_BYTES * WARP + (8 if axes < 3 else 16)
 
 
 def list_bytes(axes: int) -> int:
-    """Return the bytes of the list of a warp, for lattices of so many axes."""
+    """Return the bytes of a warp's list, on lattices of so many axes."""
     return max(2, axes) * WARP * 4
 
 

@@ -23,7 +23,7 @@ KERNELS = Templates(
 
 
 class StructureSums:
-    """Sums of the spins of replicas, in words of `rows` or vectors in one row, at wave vectors."""
+    """Sums spins, in words of `rows` or vectors in one row, at wave vectors, by replica."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, rows: Lattice, kind: SpinKind, waves: Waves) -> None:
         self._gpu, self._replicas, self._waves = gpu, Replicas(gpu, drawn, rows), waves

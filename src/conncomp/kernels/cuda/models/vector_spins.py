@@ -18,7 +18,7 @@ from conncomp.kernels.cuda.models.replicas import (
     records_of,
     starting_together,
 )
-from conncomp.kernels.cuda.models.words import WordEngine
+from conncomp.kernels.cuda.models.words import GpuWordEngine
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, Lattice
@@ -83,9 +83,7 @@ class VectorSweeps(Sweeps):
         """Return True: they make and measure all updates."""
         return True
 
-    def _launch(
-        self, replicas: np.void, updates: dict[str, int], strengths: Any, spins: Any, flips: Flips
-    ) -> None:
+    def _launch(self, struct: Any, updates: Any, strengths: Any, spins: Any, flips: Flips) -> None:
         """Launch the kernel; each replica's strength is a ``BondStrength``."""
         gpu, lattice, count = self._replicas.gpu, self._replicas.lattice, self._replicas.count
         clusters = flips.clusters and flips.record is not None
@@ -101,17 +99,17 @@ class VectorSweeps(Sweeps):
         grid, records = (count * self._parts, SWEEP_THREADS), records_of(gpu, flips.record)
         same = {"chunk": self._chunk, "negative": self._negative}
         which = {"one": flips.chosen is not None, "clusters": clusters}
-        read = replicas, UPDATES.pack({**updates, **same, **which}), strengths
+        read = struct, UPDATES.pack({**updates, **same, **which}), strengths
         written = spins, memory, records, self._arrived
         launch(self._kernel, grid, *read, *written, shared=shared)
 
 
-class VectorEngine(GpuSpins):
-    """Spins of a kind, whose clusters are those of words of two states: reflected or not."""
+class GpuVectorEngine(GpuSpins):
+    """Vectors of a kind; an engine of words, of two states, chooses clusters to reflect."""
 
     counts_apart = True
 
-    def __init__(self, embedded: WordEngine, kind: Kind, negative: bool) -> None:
+    def __init__(self, embedded: GpuWordEngine, kind: Kind, negative: bool) -> None:
         replicas, gpu = embedded.replicas, embedded.gpu
         lattice, count = replicas.lattice, replicas.count
         spins = 2 * count * lattice.sites * kind.dtype.itemsize

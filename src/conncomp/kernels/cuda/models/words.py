@@ -32,9 +32,9 @@ OFFER_FLIPS = Templates(FILE, "offer_flips", axes=range(1, MOST_AXES + 1), whole
 
 
 class WordSpins(GpuSpins):
-    """Words of states, without updates of clusters; `memory` is how many bytes one needs.
+    """Words of states; subclasses update clusters, for which they need `memory` bytes.
 
-    MemoryError if the device has no room for it, the spins and those after it.
+    MemoryError if the device has no room for these, the spins and those after an update.
     """
 
     rules = ("metropolis",)
@@ -66,10 +66,10 @@ class WordSpins(GpuSpins):
         self.replicas.launch(ACTIVATE.one(self.gpu), number, spins, *drawn, over="bonds")
 
 
-class WordEngine(WordSpins):
+class GpuWordEngine(WordSpins):
     """Words of states; the first of `finders` that takes an update flips its clusters.
 
-    By `default`, several updates may be one launch, and launches of small lattices are recorded.
+    With `default`, a launch may make several updates, and small lattices record launches.
     """
 
     winds = True
@@ -85,7 +85,7 @@ class WordEngine(WordSpins):
 
     @cached_property
     def sweeps(self) -> Sweeps | None:
-        """Makes many updates of all clusters at once, of small lattices by default."""
+        """Makes many updates of all clusters of small lattices at once, with `default`."""
         if not self._is_default:
             return None
         replicas = self.replicas
@@ -129,7 +129,7 @@ class WordEngine(WordSpins):
 
 
 def default_finders(replicas: Replicas, fill: Labelling) -> list[ClusterFinder]:
-    """Return the finders of lattices, in the order of asking.
+    """Return finders in the order in which an update asks them.
 
     Tiles flip all clusters of large lattices, which bricks measure and choose, too. Of small ones,
     where labels of single sites are faster, bricks only find windings.

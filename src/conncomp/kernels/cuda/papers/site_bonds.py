@@ -9,7 +9,7 @@ import numpy as np
 from conncomp.kernels.cuda.launcher import Templates
 from conncomp.kernels.cuda.models.clusters import LabelFinder
 from conncomp.kernels.cuda.models.replicas import Replicas, records_of
-from conncomp.kernels.cuda.models.words import COUNT, WordEngine
+from conncomp.kernels.cuda.models.words import COUNT, GpuWordEngine
 from conncomp.kernels.updates import Flips
 
 # The rows and columns of the sites of a thread, by what users say.
@@ -21,7 +21,7 @@ KERNELS = Templates(
 )
 
 
-class SiteBondEngine(WordEngine):
+class SiteBondEngine(GpuWordEngine):
     """Words of states; threads activate the bonds of some `sites` each, a key of `SITES`."""
 
     def __init__(self, replicas: Replicas, labels: LabelFinder, sites: int | str) -> None:
