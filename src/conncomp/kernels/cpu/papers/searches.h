@@ -1,4 +1,4 @@
-// The searches of Hawick et al. 2010, on one thread, over arcs that are seen from both ends.
+// The searches of Hawick, Leist and Playne 2010, on one thread, over arcs that are seen from both ends.
 #pragma once
 
 #include "cpu/core/numbering.h"
