@@ -61,50 +61,31 @@ OPTIONS = {
     | _values("--beta=1 --temperature=1 --temperatures=1:2:3 --fraction=.4 --fractions=.4:.5:2"),
 }
 # Of which others one is needed, and what excludes each other, wherever both are options.
-WRITTEN = "--output --plot --picture --film --folder"
+WRITTEN = "--output,--plot,--picture,--film,--folder"
 NEEDS = {
-    "label": {
-        "--spacing": "--stats",
-        "--raw": "--stats-only",
-        "--memory": "--stats-only",
-        "--scheduler": "-",
-    },
-    "measure": {"--dark": "--threshold", "--connectivity": "--threshold"},
-    "graph": {"--src": "-", "--dst": "-"},
-    "cluster": {
-        "--weight": "--threshold --max-size",
-        "--threshold": "--weight",
-        "--max-size": "--weight",
-        "--node": "--nodes",
-    },
-    "gpu": {"--dtype": "--compile"},
-    "bench": {"--transfers": "-"},
-    "simulate": {
-        "--film-every": "--film",
-        "--force": WRITTEN,
-        "--checkpoint-every": "--checkpoint --folder",
-        "--tile": "-",
-        "--p-flip": "-",
-        "--tempering": "--temperatures",
-    },
+    "label": _values("--spacing=--stats --raw=--stats-only --memory=--stats-only --scheduler=-"),
+    "measure": _values("--dark=--threshold --connectivity=--threshold"),
+    "graph": _values("--src=- --dst=-"),
+    "cluster": _values(
+        "--weight=--threshold,--max-size --threshold=--weight --max-size=--weight --node=--nodes"
+    ),
+    "gpu": _values("--dtype=--compile"),
+    "bench": _values("--transfers=-"),
+    "simulate": _values(
+        f"--film-every=--film --force={WRITTEN} --checkpoint-every=--checkpoint,--folder --tile=- "
+        "--p-flip=- --tempering=--temperatures"
+    ),
 }
-OF_STREAM = "--output --channel --grey --top --picture --scheduler"
+OF_STREAM = "--output,--channel,--grey,--top,--picture,--scheduler"
 EXCLUDES = {
-    "label": {"--channel": "--grey", "--stats-only": OF_STREAM},
-    "measure": {
-        "--channel": "--grey",
-        "--memory": "--threshold --grey --labels --picture --workers",
-    },
-    "bench": {"--list": "--option --peers --limit --transfers"},
-    "simulate": {
-        "--film": "--checkpoint --folder",
-        "--folder": "--output --checkpoint",
-        "--temperature": "--temperatures --beta --betas",
-        "--temperatures": "--beta --betas",
-        "--beta": "--betas",
-        "--fraction": "--fractions",
-        "--tempering": "--no-tempering",
-    },
+    "label": _values(f"--channel=--grey --stats-only={OF_STREAM}"),
+    "measure": _values("--channel=--grey --memory=--threshold,--grey,--labels,--picture,--workers"),
+    "bench": _values("--list=--option,--peers,--limit,--transfers"),
+    "simulate": _values(
+        "--film=--checkpoint,--folder --folder=--output,--checkpoint "
+        "--temperature=--temperatures,--beta,--betas --temperatures=--beta,--betas --beta=--betas "
+        "--fraction=--fractions --tempering=--no-tempering"
+    ),
 }
 
 
@@ -158,12 +139,12 @@ def options(choices):
 def _without_effect(kind, given):
     """Return options that are refused beside others."""
     needs, excludes = NEEDS.get(kind, {}), EXCLUDES.get(kind, {})
-    wrong = {option for option in given if not given & set(needs.get(option, option).split())}
+    wrong = {option for option in given if not given & set(needs.get(option, option).split(","))}
     return wrong | {
         option
         for option in given
         for one, others in excludes.items()
-        if one in given and option in others.split()
+        if one in given and option in others.split(",")
     }
 
 
