@@ -92,9 +92,9 @@ def same_partition(ours, kept):
     return np.array_equal(ours != 0, kept != 0)
 
 
-def largest_of_cc3d(labels):
+def largest_of_cc3d(labels, count=MOST):
     """Let cc3d keep some components."""
-    return cc3d.largest_k(labels.view(np.uint32), MOST, precomputed_ccl=True)
+    return cc3d.largest_k(labels.view(np.uint32), count, precomputed_ccl=True)
 
 
 def histogram_of_numpy(labels):
@@ -132,102 +132,46 @@ def same_pair(ours, pair):
     return all(map(np.array_equal, ours, pair))
 
 
+def same_sizes(ours, found):
+    """Whether sizes are those of cc3d or NumPy, which count the background, too."""
+    counts = found["voxel_counts"] if isinstance(found, dict) else found
+    return np.array_equal(ours[1:], counts[1:])
+
+
 REGIONS = ("area", "bbox", "centroid", "inertia_tensor")
-# What it is, our function, and peers: the name, the function, whether it makes objects of each
-# component, and what compares the answers.
-TASKS = {
-    "sizes": (
-        conncomp.component_sizes,
-        {
-            "cc3d": (
-                lambda labels: cc3d.statistics(labels, no_slice_conversion=True),
-                False,
-                lambda ours, of_cc3d: np.array_equal(ours[1:], of_cc3d["voxel_counts"][1:]),
-            ),
-            "numpy": (
-                lambda labels: np.bincount(labels.ravel()),
-                False,
-                lambda ours, counts: np.array_equal(ours[1:], counts[1:]),
-            ),
-        },
-    ),
-    "statistics": (
-        lambda labels: conncomp.component_statistics(labels, moments=False),
-        {
-            "cc3d": (
-                lambda labels: cc3d.statistics(labels, no_slice_conversion=True),
-                False,
-                same_as_cc3d,
-            ),
-            "scipy": (ndimage.find_objects, True, same_boxes),
-        },
-    ),
-    "statistics and moments": (
-        conncomp.component_statistics,
-        {
-            "cc3d": (
-                lambda labels: cc3d.statistics(labels, no_slice_conversion=True),
-                False,
-                same_as_cc3d,
-            ),
-            "skimage": (
-                lambda labels: regionprops_table(labels, properties=REGIONS),
-                True,
-                same_as_regions,
-            ),
-        },
-    ),
-    "remove small": (
-        lambda labels: conncomp.remove_small_components(labels, LEAST),
-        {
-            "cc3d": (
-                lambda labels: cc3d.dust(labels, LEAST, precomputed_ccl=True),
-                False,
-                np.array_equal,
-            ),
-            "skimage": (
-                lambda labels: remove_small_objects(labels, max_size=LEAST - 1),
-                False,
-                np.array_equal,
-            ),
-        },
-    ),
-    "largest": (
-        lambda labels: conncomp.largest_components(labels, 1),
-        {
-            "cc3d": (
-                lambda labels: cc3d.largest_k(labels.view(np.uint32), 1, precomputed_ccl=True),
-                False,
-                same_partition,
-            ),
-        },
-    ),
-    "largest 10": (
-        lambda labels: conncomp.largest_components(labels, MOST),
-        {"cc3d": (largest_of_cc3d, True, None)},  # of equal sizes it keeps others
-    ),
-    "members": (
-        conncomp.component_members,
-        {
-            "scipy": (ndimage.value_indices, True, None),
-            "numpy": (members_of_numpy, False, same_order),
-        },
-    ),
-    "histogram": (
-        conncomp.size_histogram,
-        {"numpy": (histogram_of_numpy, False, same_pair)},
-    ),
-    "sort": (
-        conncomp.sort_by_size,
-        {
-            "numpy": (
-                sorted_by_numpy,
-                False,
-                np.array_equal,
-            ),
-        },
-    ),
+regions_of_skimage = partial(regionprops_table, properties=REGIONS)
+statistics_of_cc3d = partial(cc3d.statistics, no_slice_conversion=True)
+large_of_cc3d = partial(cc3d.dust, threshold=LEAST, precomputed_ccl=True)
+large_of_skimage = partial(remove_small_objects, max_size=LEAST - 1)
+OURS = {
+    "sizes": conncomp.component_sizes,
+    "statistics": partial(conncomp.component_statistics, moments=False),
+    "statistics and moments": conncomp.component_statistics,
+    "remove small": lambda labels: conncomp.remove_small_components(labels, LEAST),
+    "largest": lambda labels: conncomp.largest_components(labels, 1),
+    "largest 10": lambda labels: conncomp.largest_components(labels, MOST),
+    "members": conncomp.component_members,
+    "histogram": conncomp.size_histogram,
+    "sort": conncomp.sort_by_size,
 }
+# Beside which task: the name, the function, whether it makes objects of each component, and what
+# compares the answers.
+PEERS = (
+    ("sizes", "cc3d", statistics_of_cc3d, False, same_sizes),
+    ("sizes", "numpy", lambda labels: np.bincount(labels.ravel()), False, same_sizes),
+    ("statistics", "cc3d", statistics_of_cc3d, False, same_as_cc3d),
+    ("statistics", "scipy", ndimage.find_objects, True, same_boxes),
+    ("statistics and moments", "cc3d", statistics_of_cc3d, False, same_as_cc3d),
+    ("statistics and moments", "skimage", regions_of_skimage, True, same_as_regions),
+    ("remove small", "cc3d", large_of_cc3d, False, np.array_equal),
+    ("remove small", "skimage", large_of_skimage, False, np.array_equal),
+    ("largest", "cc3d", partial(largest_of_cc3d, count=1), False, same_partition),
+    ("largest 10", "cc3d", largest_of_cc3d, True, None),  # of equal sizes it keeps others
+    ("members", "scipy", ndimage.value_indices, True, None),
+    ("members", "numpy", members_of_numpy, False, same_order),
+    ("histogram", "numpy", histogram_of_numpy, False, same_pair),
+    ("sort", "numpy", sorted_by_numpy, False, np.array_equal),
+)
 
 
 def timed(function, labels, clock):
@@ -240,12 +184,12 @@ def timed(function, labels, clock):
 def measure(name, labels, threads, rounds, only, clock):
     """Yield what was measured of an input, function by function."""
     count = int(labels.max())
-    for task, (ours, peers) in TASKS.items():
+    for task, ours in OURS.items():
         if only and only not in task:
             continue
         usable = {}
-        for peer, (function, of_objects, same) in peers.items():
-            if of_objects and count > MOST_OBJECTS:
+        for beside, peer, function, of_objects, same in PEERS:
+            if beside != task or (of_objects and count > MOST_OBJECTS):
                 continue
             if same and not same(ours(labels), function(labels)):
                 raise SystemExit(f"{task} of {name}: {peer} has another answer")

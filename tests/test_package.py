@@ -178,24 +178,14 @@ def test_build_that_is_chosen(wanted, supported, built, chosen):
     assert choose_build(wanted, supported.__contains__, built.__contains__) == chosen
 
 
-@pytest.mark.parametrize(
-    ("wanted", "supported", "built", "message"),
-    [
-        (
-            "avx9",
-            EVERY,
-            EVERY,
-            f"no build of that name; unset it or use {AVX512} or {V3} or generic",
-        ),
-        (AVX512, {"generic", V3}, EVERY, f"processor does not .* use {V3} or generic"),
-        (
-            AVX512,
-            EVERY,
-            {"generic"},
-            "this installation was built without it; unset it or use generic",
-        ),
-    ],
-)
+OBSTACLES = [
+    ("avx9", EVERY, EVERY, f"no build of that name; unset it or use {AVX512} or {V3} or generic"),
+    (AVX512, {"generic", V3}, EVERY, f"processor does not .* use {V3} or generic"),
+    (AVX512, EVERY, {"generic"}, "this installation was built without it; unset it or use generic"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "supported", "built", "message"), OBSTACLES)
 def test_builds_that_cannot_be_loaded(wanted, supported, built, message):
     with pytest.raises(ValueError, match=f"CONNCOMP_CPU='{wanted}': .*{message}$"):
         choose_build(wanted, supported.__contains__, built.__contains__)

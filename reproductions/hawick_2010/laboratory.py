@@ -10,9 +10,10 @@ import numpy as np
 
 from conncomp import Workspace, connected_components
 from conncomp._algorithms import Task
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp.bench.devices import Cpu
 from conncomp.bench.inputs import Input
-from conncomp.bench.peers import TABLES, Contender, Numbering, Ours, label_dtype
+from conncomp.bench.peers import TABLES, Contender, Numbering, Ours
 from conncomp.bench.runner import Reference, reference
 from conncomp.bench.suites import Problem
 from conncomp.bench.units import format_ratio
@@ -91,7 +92,7 @@ class Kernel(Contender):
             axes = (False,) * data.ndim
             neighbourhood = Neighbourhood(connectivity, None, axes)
             problem = Image(data, equal_values("u1", b"\0"), neighbourhood)
-        roots = gpu.xp.empty(shape, label_dtype(math.prod(shape)))
+        roots = gpu.xp.empty(shape, INDEX_TYPES[math.prod(shape) > INT32_MAX])
         task = Task(gpu, roots, Workspace(), consecutive=False, counted=False)
         return partial(self._record.fill, problem, task, **self._options), roots
 

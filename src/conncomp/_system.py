@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from conncomp._memory import total_memory
 from conncomp.kernels.cuda.launcher import import_cupy
@@ -44,13 +45,11 @@ def machine_facts() -> dict[str, str]:
 
 def processor_name() -> str:
     """Return the name that the maker gave the processor."""
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             name, _, value = line.partition(":")
             if name.strip() == "model name":
                 return value.strip()
-    except OSError:
-        pass
     if sys.platform == "darwin":
         return _answer(("sysctl", "-n", "machdep.cpu.brand_string"), 5.0).strip()
     return platform.processor() or platform.machine()
@@ -99,13 +98,11 @@ def print_cuda_facts() -> None:
     print(json.dumps(facts))
 
 
-def _device(properties: dict[str, object]) -> str:
-    name = properties["name"]
-    return (
-        f"{name.decode() if isinstance(name, bytes) else name}, "
-        f"{int(str(properties['totalGlobalMem'])) / 1e9:.1f} GB, "
-        f"compute capability {properties['major']}.{properties['minor']}"
-    )
+def _device(properties: dict[str, Any]) -> str:
+    name, memory = properties["name"], int(properties["totalGlobalMem"]) / 1e9
+    named = name.decode() if isinstance(name, bytes) else name
+    capability = f"{properties['major']}.{properties['minor']}"
+    return f"{named}, {memory:.1f} GB, compute capability {capability}"
 
 
 def cuda_version(number: int) -> str:
@@ -124,15 +121,11 @@ def _in_words(error: BaseException) -> str:
 def _answer(command: Sequence[str], patience: float) -> str:
     """Return the output of a command, or why it has none."""
     name = Path(command[0]).name or "the interpreter"
-    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    streams: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONPATH": paths},
+        process: subprocess.Popen[str] = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, text=True, env=environment, **streams
         )
     except OSError:
         return f"{name} cannot be run"

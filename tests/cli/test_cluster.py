@@ -240,60 +240,51 @@ def check_refused(result, words):
 BASE = "pairs/* --left l --right r"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("", "Missing argument 'IN...'"),
-        ("none.parquet --left l --right r", "'none.parquet' does not exist"),
-        ("none*.parquet --left l --right r", "'none*.parquet' matches no file"),
-        ("pairs --left l --right r", "'pairs' is a directory; give a pattern of the files in it"),
-        ("pairs/* --left l", "--left and --right must name the columns of ids"),
-        ("pairs/*", "--left and --right must name the columns of ids"),
-        ("pairs/* --left l --left w --right r", "--left names 2 columns and --right 1"),
-        (
-            "pairs/* --left q --right r",
-            "pairs/a.parquet: --left 'q': it has no column of that name",
-        ),
-        (
-            "pairs/* --left l --right q",
-            "pairs/a.parquet: --right 'q': it has no column of that name",
-        ),
-        (f"{BASE} --weight q --threshold 1", "--weight 'q': it has no column of that name, but"),
-        (f"{BASE} --threshold 1", "--threshold is for --weight; give both"),
-        (f"{BASE} --max-size 1", "--max-size is for --weight; give both"),
-        (f"{BASE} --header", "--header is for CSV and TSV; leave it out"),
-        (f"{BASE} --no-header", "--no-header is for CSV and TSV; leave it out"),
-        (f"{BASE} --weight w --threshold x", "'x' is no number"),
-        (f"{BASE} --weight w --threshold 1,1", "--threshold [1.0, 1.0] must be"),
-        (f"{BASE} --weight w --threshold nan", "none of them NaN"),
-        (
-            f"{BASE} --weight w --threshold 1,2 --max-size 3",
-            "max_size takes one threshold; call once for each",
-        ),
-        ("pairs/* --left l --right w", "'l' of pairs/a.parquet of type int64 and column 'w'"),
-        ("text.parquet pairs/* --left l --right r", "column 'l' of pairs/a.parquet of type int64"),
-        (
-            "text.parquet --left l --right r --max-size 2 --weight r",
-            "text.parquet: column 'r': weights are of",
-        ),
-        (f"{BASE} -o pairs/a.parquet", "are the same file"),
-        (f"{BASE} -o out.xlsx", "'out.xlsx' does not end in .parquet"),
-        (f"{BASE} -o no/out.csv", "there is no directory 'no'"),
-        (f"{BASE} --nodes none", "'none' does not exist"),
-        (f"{BASE} --nodes text.parquet --node q", "--node 'q': it has no column"),
-        (f"{BASE} --nodes text.parquet", "column 'l' of text.parquet of type str"),
-        (
-            "junk --left l --right r",
-            "junk: its name does not say what it is; give --format, one of",
-        ),
-        ("junk --left l --right r --format parquet", "junk: Parquet magic bytes not found"),
-        ("junk --format dups", "junk: its 13 bytes are no multiple of 16"),
-        ("lists.parquet --left l --right r", "whose values cannot be compared as ids"),
-        (f"{BASE} --memory much", "--memory 'much' is no number of bytes such as"),
-        (f"{BASE} --memory 50M", "there is too little memory to begin, which takes"),
-        ("uuid.parquet --left l --right r -o out.csv", "out.csv: "),
-    ],
-)
+REFUSED = [
+    ("", "Missing argument 'IN...'"),
+    ("none.parquet --left l --right r", "'none.parquet' does not exist"),
+    ("none*.parquet --left l --right r", "'none*.parquet' matches no file"),
+    ("pairs --left l --right r", "'pairs' is a directory; give a pattern of the files in it"),
+    ("pairs/* --left l", "--left and --right must name the columns of ids"),
+    ("pairs/*", "--left and --right must name the columns of ids"),
+    ("pairs/* --left l --left w --right r", "--left names 2 columns and --right 1"),
+    ("pairs/* --left q --right r", "pairs/a.parquet: --left 'q': it has no column of that name"),
+    ("pairs/* --left l --right q", "pairs/a.parquet: --right 'q': it has no column of that name"),
+    (f"{BASE} --weight q --threshold 1", "--weight 'q': it has no column of that name, but"),
+    (f"{BASE} --threshold 1", "--threshold is for --weight; give both"),
+    (f"{BASE} --max-size 1", "--max-size is for --weight; give both"),
+    (f"{BASE} --header", "--header is for CSV and TSV; leave it out"),
+    (f"{BASE} --no-header", "--no-header is for CSV and TSV; leave it out"),
+    (f"{BASE} --weight w --threshold x", "'x' is no number"),
+    (f"{BASE} --weight w --threshold 1,1", "--threshold [1.0, 1.0] must be"),
+    (f"{BASE} --weight w --threshold nan", "none of them NaN"),
+    (
+        f"{BASE} --weight w --threshold 1,2 --max-size 3",
+        "max_size takes one threshold; call once for each",
+    ),
+    ("pairs/* --left l --right w", "'l' of pairs/a.parquet of type int64 and column 'w'"),
+    ("text.parquet pairs/* --left l --right r", "column 'l' of pairs/a.parquet of type int64"),
+    (
+        "text.parquet --left l --right r --max-size 2 --weight r",
+        "text.parquet: column 'r': weights are of",
+    ),
+    (f"{BASE} -o pairs/a.parquet", "are the same file"),
+    (f"{BASE} -o out.xlsx", "'out.xlsx' does not end in .parquet"),
+    (f"{BASE} -o no/out.csv", "there is no directory 'no'"),
+    (f"{BASE} --nodes none", "'none' does not exist"),
+    (f"{BASE} --nodes text.parquet --node q", "--node 'q': it has no column"),
+    (f"{BASE} --nodes text.parquet", "column 'l' of text.parquet of type str"),
+    ("junk --left l --right r", "junk: its name does not say what it is; give --format, one of"),
+    ("junk --left l --right r --format parquet", "junk: Parquet magic bytes not found"),
+    ("junk --format dups", "junk: its 13 bytes are no multiple of 16"),
+    ("lists.parquet --left l --right r", "whose values cannot be compared as ids"),
+    (f"{BASE} --memory much", "--memory 'much' is no number of bytes such as"),
+    (f"{BASE} --memory 50M", "there is too little memory to begin, which takes"),
+    ("uuid.parquet --left l --right r -o out.csv", "out.csv: "),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED)
 def test_what_is_refused(run, arguments, words):
     write(Path("text.parquet"), pa.table({"l": ["a"], "r": ["b"]}))
     write(Path("lists.parquet"), pa.table({"l": [[1]], "r": [[2]]}))

@@ -112,35 +112,32 @@ def check_failure(result, status=2):
     return lines[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        *((line, "") for line in BAD),
-        ("label missing.npy", "'missing.npy' does not exist"),
-        (
-            "label colour.png",
-            "colour.png: is in colour or has several channels, of shape (4, 5, 3)",
-        ),
-        ("label complex.npy", "complex.npy: holds values of dtype complex128"),
-        ("label image.npy -o link.npy", "'image.npy' and 'link.npy' are the same file"),
-        (
-            "label image.npy --connectivity 3",
-            "--connectivity 3 must be from 1 to the number of axes, 2",
-        ),
-        ("label image.npy --periodic 2", "has 2 axes, so there is no axis 2"),
-        ("label image.npy -o nowhere/out.npy", "there is no directory 'nowhere'"),
-        ("label image.npy -o out.jpg", "'out.jpg' does not end in .npy or"),
-        ("label line.npy -o out.png", "out.png: PNG holds two axes, not 1"),
-        ("graph bad.txt", "bad.txt:2"),
-        ("label image.npy --bogus", "See 'conncomp label --help'"),
-        ("label image.npy -o loop.npy", "'loop.npy': Too many levels of symbolic links"),
-        ("label two.npz", "two.npz: holds 2 arrays; choose one by --key from 'a', 'b'"),
-        ("label image.npy --key key=1", "--key 'key=1' chooses an array of a .npz file"),
-        ("label key=1.npy", "key=1.npy: is empty"),
-        ("label plain", "plain: is of none of the kinds .npy, .npz"),
-        ("label image.png", "image.png: is named as PNG, but its content is .npy; rename it"),
-    ],
-)
+REFUSED = [
+    *((line, "") for line in BAD),
+    ("label missing.npy", "'missing.npy' does not exist"),
+    ("label colour.png", "colour.png: is in colour or has several channels, of shape (4, 5, 3)"),
+    ("label complex.npy", "complex.npy: holds values of dtype complex128"),
+    ("label image.npy -o link.npy", "'image.npy' and 'link.npy' are the same file"),
+    (
+        "label image.npy --connectivity 3",
+        "--connectivity 3 must be from 1 to the number of axes, 2",
+    ),
+    ("label image.npy --periodic 2", "has 2 axes, so there is no axis 2"),
+    ("label image.npy -o nowhere/out.npy", "there is no directory 'nowhere'"),
+    ("label image.npy -o out.jpg", "'out.jpg' does not end in .npy or"),
+    ("label line.npy -o out.png", "out.png: PNG holds two axes, not 1"),
+    ("graph bad.txt", "bad.txt:2"),
+    ("label image.npy --bogus", "See 'conncomp label --help'"),
+    ("label image.npy -o loop.npy", "'loop.npy': Too many levels of symbolic links"),
+    ("label two.npz", "two.npz: holds 2 arrays; choose one by --key from 'a', 'b'"),
+    ("label image.npy --key key=1", "--key 'key=1' chooses an array of a .npz file"),
+    ("label key=1.npy", "key=1.npy: is empty"),
+    ("label plain", "plain: is of none of the kinds .npy, .npz"),
+    ("label image.png", "image.png: is named as PNG, but its content is .npy; rename it"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED)
 def test_bad_input_is_one_line(run, arguments, words):
     before = snapshot()
     assert words in check_failure(run(*arguments.split()))

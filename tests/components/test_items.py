@@ -153,29 +153,24 @@ EVERY = [
 ]
 
 
+REFUSED = [
+    ([[1, 2]], 2, ValueError, "batch_axes=2 must be from 0 to 1: labels has 2 axes, and an item"),
+    ([1, 2], 1, ValueError, "batch_axes=1 must be from 0 to 0"),
+    (3, 1, ValueError, "batch_axes=1 must be from 0 to 0"),
+    ([[1, 2]], np.True_, TypeError, r"batch_axes=(np\.)?True_? must be an integer"),
+    ([[1, 2]], 1, ValueError, r"each item of labels has one axis, so background has to be gi"),
+    ([[[1, -2]]], 1, ValueError, "labels holds -2"),
+    (
+        np.full((4096, 1, 1), 2**20),
+        1,
+        ValueError,
+        "labels holds 1048576, too large for 4096 items of 1 elements; renumber them",
+    ),
+]
+
+
 @pytest.mark.parametrize("function", EVERY)
-@pytest.mark.parametrize(
-    ("labels", "batch_axes", "error", "message"),
-    [
-        (
-            [[1, 2]],
-            2,
-            ValueError,
-            "batch_axes=2 must be from 0 to 1: labels has 2 axes, and an item",
-        ),
-        ([1, 2], 1, ValueError, "batch_axes=1 must be from 0 to 0"),
-        (3, 1, ValueError, "batch_axes=1 must be from 0 to 0"),
-        ([[1, 2]], np.True_, TypeError, r"batch_axes=(np\.)?True_? must be an integer"),
-        ([[1, 2]], 1, ValueError, r"each item of labels has one axis, so background has to be gi"),
-        ([[[1, -2]]], 1, ValueError, "labels holds -2"),
-        (
-            np.full((4096, 1, 1), 2**20),
-            1,
-            ValueError,
-            "labels holds 1048576, too large for 4096 items of 1 elements; renumber them",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("labels", "batch_axes", "error", "message"), REFUSED)
 def test_bad_batch_axes(function, labels, batch_axes, error, message):
     with pytest.raises(error, match=message):
         function(labels, batch_axes=batch_axes)

@@ -29,6 +29,7 @@ from conncomp.components import statistics, touching
 from conncomp.files import packed_chunks, scales
 from conncomp.graph.inputs import conversions, parts
 from conncomp.models import places as classes
+from conncomp.models import results
 from conncomp.tables import columns as table_columns
 from conncomp.tables import values as text_values
 from conncomp.tables.clustering import Clustering
@@ -106,6 +107,12 @@ def of(owner, name, change):
         return change(function(*arguments, **options))
 
     return owner, name, broken
+
+
+def of_parts(owner, name, *parts):
+    """Return a breakage for each part of what a function returns: a name, a number or a path."""
+    paths = (part if isinstance(part, tuple) else (part,) for part in parts)
+    return [of(owner, name, _part(*path)) for path in paths]
 
 
 def of_property(owner, name, change):
@@ -211,7 +218,7 @@ def _without_filters(label_file, *arguments, min_size=None, largest=None, **opti
 
 
 def _with_a_larger_one(function, labels, number, **options):
-    return function(labels, 2 * number + 9, **options)
+    return function(labels, number + 9, **options)
 
 
 STATISTICS = ["labels", "sizes", "bounding_boxes", "centroids", "moments", "batch", "sums", "means"]
@@ -225,6 +232,12 @@ EDGE_RECORD = {0: 1 << 28, 1: 1, 2: 1, 3: 1, 14: 1 << 28}
 ISING_RECORD = [number for name, number in POTTS_RECORD.items() if name not in ("windings", "rank")]
 PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
 PERCOLATION_RECORD |= {"rank": 6, "classes": 7}
+
+ESTIMATE = ("value", "error")
+WRAPPING = ("axes", "wrapping", "bases", "counts")
+OBSERVABLES = ("energy", "specific_heat", "magnetisation", "susceptibility")
+SUMMARISED = [("beta",), ("measurements",), ("enough",), *itertools.product(OBSERVABLES, ESTIMATE)]
+SIZES = ("clusters", "largest_cluster", "mean_size", "squared_sizes")
 
 GENERATED = re.compile("^(?!number_).*(_components|_edges)$")
 
@@ -254,11 +267,8 @@ BREAKAGES = {
     "label-bonds": [of(conncomp, "label_bonds", _part(k)) for k in (0, 1)],
     "wrapping": [
         of(conncomp, "percolates", lambda result: not result),
-        *(
-            of(conncomp, name, _part(part))
-            for name in ("component_wrapping", "cluster_wrapping")
-            for part in ("axes", "wrapping", "bases", "counts")
-        ),
+        *of_parts(conncomp, "component_wrapping", *WRAPPING),
+        *of_parts(conncomp, "cluster_wrapping", *WRAPPING),
     ],
     "tables": [
         of(conncomp, "component_sizes", _part()),
@@ -276,17 +286,14 @@ BREAKAGES = {
     ],
     "statistics": [
         *(of(conncomp, "component_statistics", _part(name)) for name in STATISTICS),
-        of(conncomp.results.ComponentStatistics, "principal_axes", _part(0)),
-        of(conncomp.results.ComponentStatistics, "principal_axes", _part(1)),
+        *of_parts(conncomp.results.ComponentStatistics, "principal_axes", 0, 1),
         of_property(conncomp.results.ComponentStatistics, "volumes", _part()),
         of_property(conncomp.results.ComponentStatistics, "surface_areas", _part()),
         of(conncomp, "iterate_components", lambda walk: [*walk, "another"]),
         of_property(conncomp.results.Component, "mask", _part()),
         of(conncomp.results.Component, "crop", _part()),
     ],
-    "columns": [
-        of(conncomp, "component_statistics", _part("properties", name)) for name in COLUMNS
-    ],
+    "columns": of_parts(conncomp, "component_statistics", *(("properties", k) for k in COLUMNS)),
     "containers": [
         of(_arrays, "values_and_nulls", lambda read: read and (read[0], False)),
         of(statistics, "spacing_of", lambda spacing: None),
@@ -297,14 +304,10 @@ BREAKAGES = {
     ],
     "contacts": [
         *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),
-        of(conncomp, "region_adjacency", _part("_parts", "arcs", 1)),
-        of(conncomp, "region_adjacency", _part("_parts", "num_vertices")),
+        *of_parts(conncomp, "region_adjacency", ("_parts", "arcs", 1), ("_parts", "num_vertices")),
     ],
     "match": [
-        *(
-            of(conncomp, "match_labels", _part(k))
-            for k in ("pairs", "intersections", "unions", "batch")
-        ),
+        *of_parts(conncomp, "match_labels", "pairs", "intersections", "unions", "batch"),
         of(conncomp, "match_labels", _part("components", 0)),
     ],
     "holes": [of(conncomp, "fill_holes", _part())],
@@ -321,8 +324,7 @@ BREAKAGES = {
     ],
     "strong-components": [
         of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
-        of(conncomp, "condensation", _part("labels")),
-        of(conncomp, "condensation", _part("num_components")),
+        *of_parts(conncomp, "condensation", "labels", "num_components"),
         of(conncomp, "condensation", _part("graph", "_parts", "csr", 1)),
     ],
     "forests": [
@@ -365,18 +367,12 @@ BREAKAGES = {
         of_call(volume_labelling, "batch_axes_of", lambda function, *given: 0),
     ],
     "label-volumes": [
-        *(
-            of(conncomp, name, _part(*([0] if name == "size_histogram" else [])))
-            for name in ("component_sizes", "size_histogram")
-        ),
+        of(conncomp, "component_sizes", _part()),
+        of(conncomp, "size_histogram", _part(0)),
         *(of(conncomp, "component_statistics", _part(name)) for name in ("sizes", "faces")),
         of(conncomp, "contacts", _part("counts")),
-        *(
-            of_call(
-                conncomp, name, lambda function, labels, k, **more: function(labels, k + 9, **more)
-            )
-            for name in ("largest_components", "remove_small_components")
-        ),
+        of_call(conncomp, "largest_components", _with_a_larger_one),
+        of_call(conncomp, "remove_small_components", _with_a_larger_one),
         of(MappedVolume, "read", _part()),
     ],
     "packed-volumes": [
@@ -440,7 +436,7 @@ BREAKAGES = {
         of(models.Ising, "swendsen_wang", _column(16, 1 << 28)),
         of(models.Ising, "swendsen_wang", _column(-1, 1 << 32)),
         *(
-            of_property(models.results.IsingMeasurements, name, _part())
+            of_property(results.IsingMeasurements, name, _part())
             for name in ("wraps", "rank", "structure", "improved_structure")
         ),
     ],
@@ -488,26 +484,16 @@ BREAKAGES = {
             of(models, "crossing", lambda found, part=part: [_other(f, part) for f in found])
             for part in (("x", "value"), ("y", "value"), ("x", "error"), ("y", "error"))
         ),
-        *(
-            of(models, "collapse", _part(name, part))
-            for name in ("critical", "nu", "exponent")
-            for part in ("value", "error")
-        ),
-        *(of(models, "collapse", _part(name)) for name in ("chi_squared", "freedom")),
-        of(models.results.Collapse, "scale", _part()),
-        *(of(models, "reweight", _part(name)) for name in models.results.Reweighted._fields),
-        *(
-            of(models, "logarithmic_bins", _part(name))
-            for name in models.results.LogarithmicBins._fields
-        ),
-        *(of(models, "glass_equilibration_test", _part(name)) for name in ("value", "error")),
-        *(
-            of(models, "overlap_distribution", _part(name))
-            for name in models.results.OverlapDistribution._fields
-        ),
+        *of_parts(models, "collapse", *itertools.product(("critical", "nu", "exponent"), ESTIMATE)),
+        *of_parts(models, "collapse", "chi_squared", "freedom"),
+        of(results.Collapse, "scale", _part()),
+        *of_parts(models, "reweight", *results.Reweighted._fields),
+        *of_parts(models, "logarithmic_bins", *results.LogarithmicBins._fields),
+        *of_parts(models, "glass_equilibration_test", *ESTIMATE),
+        *of_parts(models, "overlap_distribution", *results.OverlapDistribution._fields),
     ],
     "tempering": [
-        *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),
+        *of_parts(models, "parallel_tempering", "beta", "replicas", "acceptance"),
         of(models, "parallel_tempering", _part("series", "records")),
         of_call(models, "parallel_tempering", _by_temperature),
     ],
@@ -517,21 +503,15 @@ BREAKAGES = {
         of(models.Percolation, "labels", lambda x: _other(x, (0,) if type(x) is tuple else ())),
         of_call(models.Percolation, "step", _lags),
         *(
-            of(models.results.PercolationMeasurements, "summarise", _part(name, part))
-            for name in models.results.PercolationSummary._fields
-            for part in ("value", "error")
+            of(results.PercolationMeasurements, "summarise", _part(*path))
+            for path in itertools.product(results.PercolationSummary._fields, ESTIMATE)
         ),
     ],
     "percolation-sweeps": [
-        of(models.Percolation, "sweep", _part("series")),
-        of(models.Percolation, "sweep", _part("first_wraps")),
-        *(of(models.results.PercolationSweep, name, _part()) for name in ("first", "wrapped")),
-        of(models.results.PercolationSweep, "wrapping", _part("value")),
-        of(models.results.PercolationSweep, "wrapping", _part("error")),
-        *(
-            of(models.results.PercolationSweep, "at", _part(name, "value"))
-            for name in ("clusters", "largest_cluster", "mean_size", "squared_sizes")
-        ),
+        *of_parts(models.Percolation, "sweep", "series", "first_wraps"),
+        *(of(results.PercolationSweep, name, _part()) for name in ("first", "wrapped")),
+        *of_parts(results.PercolationSweep, "wrapping", *ESTIMATE),
+        *of_parts(results.PercolationSweep, "at", *((name, "value") for name in SIZES)),
     ],
     "kawasaki": [
         *(of(models.Kawasaki, "measure", _column(k)) for k in range(3)),
@@ -553,26 +533,14 @@ BREAKAGES = {
         of_property(models.CahnHilliard, "field", _part()),
     ],
     "simulations": [
-        of(models, "simulate", _part("updates")),
-        of(models, "simulate", _part("series", "records")),
+        *of_parts(models, "simulate", "updates", ("series", "records")),
     ],
     "series": [
-        of(models, "autocorrelation_time", _part("value")),
-        of(models, "autocorrelation_time", _part("error")),
-        of(models, "jackknife", _part("value")),
-        of(models, "jackknife", _part("error")),
+        *of_parts(models, "autocorrelation_time", *ESTIMATE),
+        *of_parts(models, "jackknife", *ESTIMATE),
         *(
-            of(models, "summarise", lambda rows, name=name: [_other(rows[0], (name,)), *rows[1:]])
-            for name in ("beta", "measurements", "enough")
-        ),
-        *(
-            of(
-                models,
-                "summarise",
-                lambda rows, path=(name, part): [_other(rows[0], path), *rows[1:]],
-            )
-            for name in ("energy", "specific_heat", "magnetisation", "susceptibility")
-            for part in ("value", "error")
+            of(models, "summarise", lambda rows, path=path: [_other(rows[0], path), *rows[1:]])
+            for path in SUMMARISED
         ),
     ],
 }

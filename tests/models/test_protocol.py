@@ -139,21 +139,17 @@ def test_random_numbers_are_those_of_the_contract():
     assert (CONTRACT, sums) == (3, [27938, 39485])
 
 
-@pytest.mark.parametrize(
-    ("state", "error", "words"),
-    [
-        (None, TypeError, r"state=None must be a ModelState, which \.state\(\) returns"),
-        ((0, ()), TypeError, r"state=\(0, \(\)\) must be a ModelState"),
-        (ModelState(0, None), TypeError, "arrays=None must be a tuple"),
-        (ModelState(None, ()), TypeError, "updates=None must be an integer"),
-        (
-            ModelState(1, (1.0,)),
-            ValueError,
-            "array 0 of the state is a float; it must be|has 1 arrays",
-        ),
-        (ModelState(1, (1.0, "words")), ValueError, "array 0 of the state is a float|has 2 arrays"),
-    ],
-)
+NO_STATES = [
+    (None, TypeError, r"state=None must be a ModelState, which \.state\(\) returns"),
+    ((0, ()), TypeError, r"state=\(0, \(\)\) must be a ModelState"),
+    (ModelState(0, None), TypeError, "arrays=None must be a tuple"),
+    (ModelState(None, ()), TypeError, "updates=None must be an integer"),
+    (ModelState(1, (1.0,)), ValueError, "array 0 of the state is a float; it must be|has 1 arrays"),
+    (ModelState(1, (1.0, "words")), ValueError, "array 0 of the state is a float|has 2 arrays"),
+]
+
+
+@pytest.mark.parametrize(("state", "error", "words"), NO_STATES)
 def test_what_is_no_state_is_refused(new_model, state, error, words):
     model = new_model()
     model.step(2)

@@ -65,13 +65,10 @@ def compare(before: Result, after: Result, *, smallest_change: float = SMALLEST)
     old, new = _runs(before), _runs(after)
     copies = after.copy_bytes_per_second / before.copy_bytes_per_second
     changes = [_change(*old[key], *new[key], copies, smallest_change) for key in old if key in new]
-    return Comparison(
-        notes=_notes(before, after),
-        changes=changes,
-        only_before=["/".join(key) for key in old if key not in new],
-        only_after=["/".join(key) for key in new if key not in old],
-        means=list(_means(changes)),
-    )
+    only_before = ["/".join(key) for key in old if key not in new]
+    only_after = ["/".join(key) for key in new if key not in old]
+    notes, means = _notes(before, after), list(_means(changes))
+    return Comparison(notes, changes, only_before, only_after, means)
 
 
 def median_interval(seconds: Sequence[float]) -> tuple[float, float]:
@@ -149,14 +146,10 @@ def _means(changes: Iterable[Change]) -> Iterator[Mean]:
         if len({change.name for change in members}) > 1:
             groups[several] = members
     for name, members in groups.items():
-        yield Mean(
-            name=name,
-            inputs=len(members),
-            faster=sum(change.verdict == "faster" for change in members),
-            slower=sum(change.verdict == "slower" for change in members),
-            ratio=geometric_mean(change.ratio for change in members),
-            normalised=geometric_mean(change.normalised for change in members),
-        )
+        verdicts = [change.verdict for change in members]
+        counts = len(members), verdicts.count("faster"), verdicts.count("slower")
+        ratio = geometric_mean(change.ratio for change in members)
+        yield Mean(name, *counts, ratio, geometric_mean(change.normalised for change in members))
 
 
 def geometric_mean(ratios: Iterable[float | None]) -> float:

@@ -128,12 +128,10 @@ class Cuda(Cpu):
         """Add the GPU."""
         runtime = self.cupy.cuda.runtime
         properties = runtime.getDeviceProperties(runtime.getDevice())
-        gpu = {
-            "name": properties["name"].decode(),
-            "memory_bytes": int(properties["totalGlobalMem"]),
-            "driver": cuda_version(runtime.driverGetVersion()),
-            "runtime": cuda_version(runtime.runtimeGetVersion()),
-        }
+        gpu = {"name": properties["name"].decode()}
+        gpu |= {"memory_bytes": int(properties["totalGlobalMem"])}
+        versions = {"driver": runtime.driverGetVersion(), "runtime": runtime.runtimeGetVersion()}
+        gpu |= {name: cuda_version(number) for name, number in versions.items()}
         return super().describe() | {"gpu": gpu}
 
     def versions(self) -> dict[str, str]:

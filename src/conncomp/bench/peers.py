@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._algorithms import Table
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Problem
@@ -102,7 +102,7 @@ class OursOnGpu(Ours):
     def prepare(self, data: Any, connectivity: int, **more: Any) -> Any:
         """Return the call, which writes to the same array each time."""
         shape = (data.num_vertices,) if self._connection else data.shape
-        out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
+        out = launcher.import_cupy().empty(shape, INDEX_TYPES[math.prod(shape) > INT32_MAX])
         more |= {"out": out, "workspace": conncomp.Workspace(), "numbering": self.numbering}
         return super().prepare(data, connectivity, **more)
 
@@ -164,7 +164,7 @@ class Peer(Contender):
     @property
     def package(self) -> str:
         """The name that its version is recorded under."""
-        return self.module.partition(".")[0]
+        return self.module.partition(".")[0].replace("cupyx", "cupy")
 
     @property
     def version(self) -> str:
@@ -331,7 +331,6 @@ def _edges_in_tuples(graph: Graph) -> list[tuple[int, int]]:
 
 class _CuPyImage(_SciPyImage):
     name, module, device = "cupyx", "cupyx.scipy.ndimage", "cuda"
-    package = property(lambda self: "cupy")
 
 
 class _CuCIM(_ScikitImage):
@@ -340,7 +339,6 @@ class _CuCIM(_ScikitImage):
 
 class _CuPyGraph(_SciPyGraph):
     name, module, device = "cupyx", "cupyx.scipy.sparse.csgraph", "cuda"
-    package = property(lambda self: "cupy")
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -406,11 +404,6 @@ def variants(
     """Return a contender for each combination of an algorithm's options."""
     combinations = (zip(values, each, strict=True) for each in product(*values.values()))
     return [OURS[device](kind, algorithm, **dict(chosen)) for chosen in combinations]
-
-
-def label_dtype(count: int) -> np.dtype[Any]:
-    """Return the dtype of labels of so many elements."""
-    return np.dtype(np.int32 if count <= INT32_MAX else np.int64)
 
 
 def sparse_matrix(graph: Graph) -> Any:

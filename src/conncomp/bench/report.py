@@ -71,11 +71,7 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
         ratios = {name: [cells["ratios"].get(name) for cells in table] for name in columns}
         means = {name: geometric_mean(each) for name, each in ratios.items() if any(each)}
         yield {
-            "name": suite,
-            "columns": columns,
-            "base": base,
-            "rows": table,
-            "means": means,
+            **{"name": suite, "columns": columns, "base": base, "rows": table, "means": means},
             "captured": any(run.captured or (run.seconds and run.reason) for run in runs),
             "curves": _draw_curves(find_curves(rows), columns, colours),
             "bars": _draw_bars(table, columns, colours, base),
@@ -141,16 +137,10 @@ def _draw_family(axes: Axes, family: Curves, columns: list[str], colours: dict[s
         timed = [(size, run.median) for size, run in runs if run.median]
         if not timed:
             continue
-        axes.plot(
-            *zip(*timed, strict=True),
-            color=colours[name],
-            marker=MARKERS[i % len(MARKERS)],
-            markersize=4,
-            linewidth=2.2 if i == 0 else 1.2,
-            # A name that begins with an underscore would be left out.
-            label="\u200b" + name,
-            zorder=len(columns) - i + 2,
-        )
+        # A name that begins with an underscore would be left out.
+        look: Any = {"color": colours[name], "label": "\u200b" + name, "markersize": 4}
+        look |= {"linewidth": 2.2 if i == 0 else 1.2, "marker": MARKERS[i % len(MARKERS)]}
+        axes.plot(*zip(*timed, strict=True), zorder=len(columns) - i + 2, **look)
     axes.set(xscale="log", yscale="log")
     axes.set(title=family.title, xlabel=family.axis, ylabel="seconds")
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._optional import optional
 from conncomp.bench import peers
 from conncomp.bench.devices import Call, Cpu, Cuda, commit
@@ -156,13 +157,9 @@ def describe(device: Cpu, threads: int, size: str) -> dict[str, Any]:
     revision, dirty = commit()
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": revision,
-        "dirty": dirty,
-        "machine": device.describe(),
+        **{"commit": revision, "dirty": dirty, "machine": device.describe()},
         "versions": {"conncomp": version("conncomp"), "numpy": np.__version__} | device.versions(),
-        "device": device.name,
-        "threads": threads,
-        "size": size,
+        **{"device": device.name, "threads": threads, "size": size},
         "copy_bytes_per_second": device.copy_rate(threads),
     }
 
@@ -208,7 +205,7 @@ def measure_input(
         notify(f"{entry.name}: reference")
         right = reference(data, entry.connectivity, kind)
     row["components"] = right.components
-    labels = np.zeros(right.labels.shape, peers.label_dtype(right.labels.size))
+    labels = np.zeros(right.labels.shape, INDEX_TYPES[right.labels.size > INT32_MAX])
     row["floor_bytes"] = num_bytes + labels.nbytes
     if transfers:
         row["transfers"] = _time_transfers(device, data, labels)

@@ -159,9 +159,8 @@ def plot_series(
     """Draw series of (rows, replicas) one below the other, with a named line at each level."""
     figure = _figure(9, 2.6 * len(series), title)
     step = -(-len(updates) // LONGEST_SIDE)
-    for axes, (name, values) in zip(
-        figure.subplots(len(series), sharex=True, squeeze=False).flat, series.items(), strict=True
-    ):
+    panels = figure.subplots(len(series), sharex=True, squeeze=False).flat
+    for axes, (name, values) in zip(panels, series.items(), strict=True):
         axes.plot(updates[::step], values[::step, :MOST_LINES], linewidth=0.6)
         axes.set_ylabel(name)
         if levels is not None and name in levels:

@@ -140,8 +140,7 @@ def cluster(options: Options) -> None:
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         **{"pairs": tally.rows, "dropped": tally.dropped, "ids": table.num_rows},
-        "results": results,
-        "seconds": stage.seconds,
+        **{"results": results, "seconds": stage.seconds},
         "pairs_per_second": tally.rows / stage.seconds["clustering"],
         "threads": conncomp.get_num_threads(),
         "memory": {"peak": peak_memory(), "limit": budget.limit},

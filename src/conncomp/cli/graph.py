@@ -138,17 +138,14 @@ def graph(options: Options) -> None:
             plot_sizes(options.histogram, sizes, title)
     report: dict[str, Any] = {
         "input": {"path": options.input},
-        "vertices": len(labels),
-        "arcs": edges.arcs,
-        "connection": options.connection,
-        "components": count,
+        **{"vertices": len(labels), "arcs": edges.arcs},
+        **{"connection": options.connection, "components": count},
         "without_arcs": edges.count_without_arcs() if (sizes == 1).any() else 0,
         "largest": _report.largest(sizes, options.top),
         "sizes": _report.describe_sizes(sizes),
         "seconds": stage.seconds,
         "arcs_per_second": edges.arcs / stage.seconds["labelling"],
-        "device": options.device,
-        "threads": conncomp.get_num_threads(),
+        **{"device": options.device, "threads": conncomp.get_num_threads()},
         "written": {"labels": options.output, "histogram": options.histogram},
     }
     facts = _summary(report, numbered=ids is None)

@@ -86,16 +86,10 @@ def view(options: Options) -> None:
             others = [cut for k, cut in enumerate(part) if k not in separate]
             part = [*(part[k] for k in separate), *others]
     with stage("writing"):
-        conncomp.write_view(
-            output,
-            labels,
-            base,
-            part=part,
-            title=path.name,
-            background=None if background == "none" else int(background),
-            spacing=options.spacing or (None if scale is None else scale.spacing),
-            batch_axes=len(separate),
-        )
+        how: dict[str, Any] = {"part": part, "title": path.name, "batch_axes": len(separate)}
+        how["background"] = None if background == "none" else int(background)
+        how["spacing"] = options.spacing or (None if scale is None else scale.spacing)
+        conncomp.write_view(output, labels, base, **how)
     opened = options.open and webbrowser.open(output.absolute().as_uri())
     report: dict[str, Any] = {
         "input": {"path": path, "shape": stored.image.shape, "dtype": str(labels.dtype)},

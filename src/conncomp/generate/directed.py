@@ -78,9 +78,8 @@ def rmat(
     """
     check_int("arcs_per_vertex", arcs_per_vertex, 0)
     src, dst = draw_rmat(scale, arcs_per_vertex, (a, b, c), seed, device)
-    return graph_of_edges(
-        1 << scale, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device
-    )
+    n = 1 << scale
+    return graph_of_edges(n, src, dst, directed=True, shuffle=shuffle, seed=seed, device=device)
 
 
 def bow_tie(
@@ -172,9 +171,8 @@ def cycle(
     >>> generate.directed.cycle(1000)
     Graph(num_vertices=1000, num_arcs=1000)
     """
-    return chain_of_cycles(
-        1, check_int("num_vertices", num_vertices, 1), shuffle=shuffle, seed=seed, device=device
-    )
+    n = check_int("num_vertices", num_vertices, 1)
+    return chain_of_cycles(1, n, shuffle=shuffle, seed=seed, device=device)
 
 
 def chain_of_cycles(

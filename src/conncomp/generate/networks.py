@@ -508,14 +508,13 @@ def overlapping_cliques(
     older = xp.maximum(begin, 1).repeat(guests)
     guest = integers(len(older), older, seed=seed, purpose=Purpose.TARGET, device=device)
     guest = guest.reshape(groups, guests)
-    u, v = [], []
+    edges = []
     for own in xp.unique(size).tolist():
         of = xp.flatnonzero(size == own)
         members = xp.concatenate([begin[of][:, None] + xp.arange(own), guest[of]], axis=1)
-        first, second = map(xp.asarray, np.triu_indices(own + guests, 1))
-        u.append(members[:, first].ravel())
-        v.append(members[:, second].ravel())
-    src, dst = xp.concatenate(u), xp.concatenate(v)
+        ends = map(xp.asarray, np.triu_indices(own + guests, 1))
+        edges.append([members[:, end].ravel() for end in ends])
+    src, dst = map(xp.concatenate, zip(*edges, strict=True))
     distinct = src != dst
     src, dst = (end[distinct].astype(index_dtype(n)) for end in (src, dst))
     return graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)

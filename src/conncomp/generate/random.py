@@ -9,7 +9,7 @@ random numbers: as easy as 1, 2, 3", SC 2011.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -22,6 +22,8 @@ from conncomp.generate._arguments import array_library, check_int, check_seed, i
 __all__ = ["Purpose", "integers", "permutation", "uniform", "uniform_bits"]
 
 MASK = 0xFFFFFFFF
+
+Stream = tuple[int, int, int]  # a seed, a purpose, and the index of the first number
 
 
 class Purpose(IntEnum):
@@ -212,19 +214,11 @@ def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
     return wanted
 
 
-class _Stream(NamedTuple):
-    """The numbers of a seed for a purpose, from an index on."""
-
-    seed: int
-    purpose: int
-    start: int
-
-
-def _check_stream(count: int, seed: int, purpose: int, start: int) -> _Stream:
+def _check_stream(count: int, seed: int, purpose: int, start: int) -> Stream:
     check_int("count", count, 0)
     key = check_seed(seed)
     purpose = check_int("purpose", purpose, 0, 2**32 - 1)
-    return _Stream(key, purpose, check_int("start", start, 0, 2**62))
+    return key, purpose, check_int("start", start, 0, 2**62)
 
 
 def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
@@ -262,7 +256,7 @@ def rounds_of_philox(seed: int, counter: tuple[Any, ...]) -> tuple[Any, Any, Any
     return a, b, c, d
 
 
-def _array_bits(xp: Any, count: int, stream: _Stream, dtype: DTypeLike) -> NDArray[Any]:
+def _array_bits(xp: Any, count: int, stream: Stream, dtype: DTypeLike) -> NDArray[Any]:
     """Draw bits by arithmetic on arrays of the library `xp`."""
     seed, purpose, start = stream
     numbers = 16 // np.dtype(dtype).itemsize  # in a block

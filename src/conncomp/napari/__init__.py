@@ -31,9 +31,7 @@ def grey_values(layer: Any) -> NDArray[Any]:
     """Return the values of a layer of one channel, in main memory."""
     if getattr(layer, "rgb", False):
         raise ValueError(f"the layer {layer.name!r} is in colour; split its channels first")
-    if getattr(layer, "multiscale", False):
-        return np.asarray(layer.data[0])
-    return np.asarray(layer.data)
+    return np.asarray(layer.data[0] if getattr(layer, "multiscale", False) else layer.data)
 
 
 def spacing_of(layer: Any) -> tuple[float, ...]:
@@ -91,8 +89,7 @@ def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerDa
 
 def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
     """Fill the holes of the components of a layer of labels, as the data of another."""
-    kept = filled(placed(labels, device), background=0)
-    return labels_layer(labels, "filled", on_host(kept))
+    return labels_layer(labels, "filled", on_host(filled(placed(labels, device), background=0)))
 
 
 def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any]]:

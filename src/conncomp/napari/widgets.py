@@ -99,8 +99,7 @@ class _TableOfLabels(Container):  # type: ignore[misc]
     def run(self) -> None:
         """Fill the table; a table of more rows than anybody reads is cut."""
         columns = self.columns(self.layer.value)
-        shown = {name: column[:MOST_ROWS].tolist() for name, column in columns.items()}
-        self.table.value = shown
+        self.table.value = {name: each[:MOST_ROWS].tolist() for name, each in columns.items()}
         self.table.read_only = True
 
     def columns(self, layer: Any) -> Mapping[str, NDArray[Any]]:

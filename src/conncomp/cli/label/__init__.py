@@ -263,9 +263,8 @@ def _check_output(options: Options) -> None:
     if output is None:
         raise click.UsageError("-o must say where the labels of a volume in chunks go.")
     if output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(output):
-        raise click.UsageError(
-            "labels of volumes in chunks go to .zarr, .npy or IMAGE.zarr/labels/NAME."
-        )
+        places = ".zarr, .npy or IMAGE.zarr/labels/NAME"
+        raise click.UsageError(f"labels of volumes in chunks go to {places}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,7 +104,6 @@ def scale_of_options(content: Content, options: Options, ndim: int) -> Scale | N
 
 
 def _labels(image: NDArray[Any], options: Options, batch: int) -> tuple[Any, int | None, Any]:
-    labels: Any = image
     largest = threshold = None
     if options.threshold is not None:
         mask, threshold = foreground(image, options.threshold, is_dark=options.dark)
