@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from conncomp import _array_storage, _arrays, _label_output
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
-from conncomp._cuda_arrays import Kind
+from conncomp._cuda_arrays import CallKey
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph, arrays_of, as_parts, is_graph_on_gpu
 from conncomp.graph.inputs.parts import Parts
@@ -169,11 +169,11 @@ def connected_components(
     >>> conncomp.connected_components(loop, connection="strong", numbering="topological")
     (3, array([2, 1, 1, 0], dtype=int32))
     """
-    kind: Any = None
+    call_key: Any = None
     if type(csgraph) is Graph and not options and dtype is None:
         return_labels = as_bool("return_labels", return_labels)
         asked = directed, connection, numbering, algorithm, device
-        kind, again = call_again(csgraph._parts, workspace, asked, out)
+        call_key, again = call_again(csgraph._parts, workspace, asked, out)
         if again is not None:
             return again if return_labels else int(again[0])
     strong = _are_strong(directed, connection, numbering)
@@ -185,7 +185,7 @@ def connected_components(
     return_labels = as_bool("return_labels", return_labels)
     if on_gpu:
         count, labels = _label_on_gpu(
-            graph, chosen, choices, numbering, workspace, dtype=dtype, out=out, kind=kind
+            graph, chosen, choices, numbering, workspace, dtype=dtype, out=out, call_key=call_key
         )
         return (count, labels) if return_labels else int(count)
     # In between, labels of strong components are ranks, up to the number of vertices.
@@ -234,9 +234,9 @@ def _label_on_gpu(
     *,
     dtype: DTypeLike | None = None,
     out: Any = None,
-    kind: Kind = None,
+    call_key: CallKey = None,
 ) -> tuple[Any, Any]:
-    """Return the number and the labels; record the launches unless `kind` is None."""
+    """Return the number and the labels; record the launches unless `call_key` is None."""
     with graph.stream():
         gpu, consecutive = current_gpu(), numbering != "roots"
         # An algorithm that runs until nothing changes might never end while the caller changes
@@ -247,8 +247,8 @@ def _label_on_gpu(
             (graph.num_vertices,), largest, dtype, out, graph.arrays, private=private, xp=gpu.xp
         )
         task = Task(gpu, output.labels, workspace, consecutive)
-        if kind is not None:
-            count = fill_and_record(kind, graph, algorithm, task)
+        if call_key is not None:
+            count = fill_and_record(call_key, graph, algorithm, task)
         else:
             with Workspace() if workspace is None else workspace as memory:
                 counts = algorithm.fill(graph, task._replace(workspace=memory), **options)

@@ -39,7 +39,8 @@ class FieldEngine(GpuFields):
         question = Question(
             neighbourhood, batch_axes, consecutive=consecutive, counted=counted, device="cuda"
         )
-        array = Array(field, "cupy", field, values_above(threshold, field.dtype), question)
+        links, in_memory = values_above(threshold, field.dtype), isinstance(field, np.ndarray)
+        array = Array(field, "cupy", field, links, question, in_memory)
         image = array.image
         if not tiled_bricks.takes(self.gpu, image, INDEX_TYPES[0], consecutive):
             marked = above(threshold, field).view(np.uint8)

@@ -1,8 +1,8 @@
 """The runs of labels, by recorded launches: drives ``measures.cuh``.
 
-The first call of a kind (labels of one shape and dtype on one stream) records the launches that
-find runs and measure them; later calls replay both. The host waits once, to learn how many
-components and runs there are.
+The first call with a key (labels of one shape and dtype on one stream) records the launches that
+find runs and measure them; later calls replay both. The host waits once, for the numbers of
+components and runs.
 """
 
 from __future__ import annotations
@@ -74,16 +74,16 @@ def start_runs(
     ``allowed(batch, shape)`` returns the background, or -1, and the smallest label. With `sums`
     these replace the runs.
     """
-    kind = _kind_of(gpu, labels, batch_axes, allowed)
-    if kind is None:
+    call_key = _key_of(gpu, labels, batch_axes, allowed)
+    if call_key is None:
         return None
-    repeated = _recorded.get(kind)
+    repeated = _recorded.get(call_key)
     if repeated is None:
-        background, lowest = kind[-2:]
+        background, lowest = call_key[-2:]
         in_all = sum(other.elements for other in _recorded.values()) + labels.size
         if len(_recorded) >= MOST_KINDS or in_all > MOST_LABELS:
             _recorded.clear()
-        repeated = _recorded[kind] = RecordedRuns(gpu, labels, batch_axes, background, lowest)
+        repeated = _recorded[call_key] = RecordedRuns(gpu, labels, batch_axes, background, lowest)
     repeated.start(labels, sums)
     return repeated
 
@@ -93,16 +93,16 @@ def measure_batch(
 ) -> Shapes | None:
     """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
-    Return None, for the general way, if no launches of the kind are recorded, or there is no
+    Return None, for the general way, if no launches are recorded, or there is no
     component. See `start_runs`.
     """
-    kind = _kind_of(gpu, labels, batch_axes, allowed)
-    repeated = None if kind is None else _recorded.get(kind)
+    call_key = _key_of(gpu, labels, batch_axes, allowed)
+    repeated = None if call_key is None else _recorded.get(call_key)
     return None if repeated is None else repeated.measure_batch(labels, moments)
 
 
-def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
-    """Return the key of a call's kind; None if its launches are not recorded."""
+def _key_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
+    """Return the key of a call; None if its launches are not recorded."""
     stream = gpu.current_stream()
     if (
         type(batch_axes) is not int
