@@ -168,23 +168,19 @@ class RecordedFill:
         `labels`, a CuPy array, by one of `library`, and the array `given` that the kernels read, if
         any.
         """
-        is_told, variable = counted == "told", (labels,) if given is None else (given, labels)
+        is_told, arrays = counted == "told", (labels,) if given is None else (labels, given)
         with workspace, gpu.loading([TELLING.module()] * is_told):
-            recording = record(gpu, fill, variable, tells=is_told)
-            return cls(gpu, recording, labels, library, counted, shape, given)
+            recording = record(gpu, fill, arrays[::-1], tells=is_told)
+            counts = recording.returned.reshape(shape)
+            return cls(gpu, library, counted, recording._replace(returned=counts), *arrays)
 
     def __init__(
-        self,
-        gpu: Gpu,
-        recording: Recording,
-        labels: DeviceArray,
-        library: CudaLibrary,
-        counted: Counted,
-        shape: tuple[int, ...],
-        given: DeviceArray | None,
+        self, gpu: Gpu, library: CudaLibrary, counted: Counted, recording: Recording, *arrays: Any
     ) -> None:
-        self._recording, self._library, self._labels_nbytes = recording, library, labels.nbytes
-        self._reads = (0, 0) if given is None else _bounds_of(given)
+        self._recording, self._library, (labels, *given) = recording, library, arrays
+        self._labels_nbytes, self._reads = labels.nbytes, (0, 0)
+        if given:
+            self._reads = _bounds_of(*given)
         self._shape, self._dtype, self._device = labels.shape, labels.dtype, gpu.device
         example = in_library(labels, library.name)
         self._labels_type_and_layout = type(example), library.layout(example, self._device)
@@ -192,8 +188,7 @@ class RecordedFill:
         self._new: Any = partial(library.empty, gpu)
         is_ahead = library.asks_ahead and labels.nbytes <= MOST_AHEAD
         self._ahead = Ahead(self._new) if is_ahead else None
-        numbers = recording.returned
-        self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
+        self.counts, self._counts_address = recording.returned, gpu.address(recording.returned)
         self._left = in_library(self.counts, library.name) if counted == "left" else None
         self.first = recording.read(self._counts_address) if self._is_told else self._numbers()
 

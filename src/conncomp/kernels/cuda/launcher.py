@@ -45,30 +45,12 @@ class DeviceArray(Protocol):
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in bytes
-
-    @property
-    def dtype(self) -> DType:
-        """The type of its elements."""
-
-    @property
-    def ndim(self) -> int:
-        """The number of its axes."""
-
-    @property
-    def size(self) -> int:
-        """The number of its elements."""
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of its elements, in bytes."""
-
-    @property
-    def flags(self) -> Any:
-        """Whether it is contiguous."""
-
-    @property
-    def data(self) -> Any:
-        """The place of its memory."""
+    dtype: DType
+    ndim: int
+    size: int
+    nbytes: int
+    flags: Any
+    data: Any  # the place of its memory
 
     def __len__(self) -> int: ...
     def __getitem__(self, where: Any, /) -> Any: ...

@@ -122,7 +122,7 @@ class ComponentRuns:
 
 
 def find_runs(
-    gpu: Gpu, labels: DeviceArray, background: int, rows: int, length: int, items: int = 1
+    gpu: Gpu, labels: Any, background: int, rows: int, length: int, items: int = 1
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 
