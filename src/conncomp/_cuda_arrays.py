@@ -55,11 +55,11 @@ class TorchArrays:
         self._torch = torch
         self._devices = [torch.device("cuda", k) for k in range(torch.cuda.device_count())]
         self._dtypes = {dtype: getattr(torch, dtype.name) for dtype in INDEX_TYPES}
-        # The handle alone, in a tenth of the time that a stream takes; compiled code asks so, too.
+        # The handle alone, in a tenth of the time that a stream takes.
         self._handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def layout(self, array: Any, device: int) -> Hashable:
-        """Return shape, strides in elements, dtype and device; None if the array lies elsewhere."""
+        """Return what `CuPyArrays.layout` does, with strides in elements."""
         if array.get_device() != device:  # -1 in main memory
             return None
         return array.shape, array.stride(), array.dtype, device
@@ -165,8 +165,7 @@ class RecordedFill:
         """Make the first call, ``fill()``, and record its launches.
 
         It returns the numbers of components, int64 on the GPU, of `shape`. A replay replaces
-        `labels`, a CuPy array, by one of `library`, and the array `given` that the kernels read, if
-        any.
+        `labels`, a CuPy array, by one of `library`, and the array `given` to read, if any.
         """
         is_told, arrays = counted == "told", (labels,) if given is None else (labels, given)
         with workspace, gpu.loading([TELLING.module()] * is_told):

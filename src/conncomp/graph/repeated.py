@@ -5,9 +5,9 @@ A graph on a GPU keeps its arrays, so launches with one key differ by labels and
     first call      check, plan, allocate, launch ... launch, read the count     record
     later ones      new labels, replay, read the count
 
-Replays are one CUDA graph: some microseconds in all, instead of ten for each launch. A recording
-belongs to the memory that it needs, of a workspace, or one for all calls without; when a larger
-graph takes more of it, the recordings of smaller ones are forgotten.
+Replays are one CUDA graph: some microseconds in all, not ten a launch. A recording belongs to its
+memory, of a workspace, or one for all calls without; when a larger graph takes more of it, the
+recordings of smaller ones are forgotten.
 """
 
 from __future__ import annotations

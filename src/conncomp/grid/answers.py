@@ -1,7 +1,7 @@
 """Answers to questions about arrays.
 
-`run_algorithm` takes one algorithm of the table; what is around it allocates labels, and moves them
-where the caller's array lies.
+`run_algorithm` calls an algorithm of the table; what is around it allocates labels, and moves them
+to the caller's device.
 """
 
 from __future__ import annotations

@@ -6,10 +6,9 @@ Which kernels run depends on a call's key: shapes, strides, dtypes and options, 
     `call_again`          look the key up, new labels, fill
 
 On the CPU C++ checks that the arrays of a later call fit, once it holds their memory; a call that
-it refuses goes the long way, which says why. It takes 2 microseconds of Python instead of 20. On a
-GPU launches are replayed with other addresses, as one CUDA graph: in 10 microseconds for 256 x 256
-instead of 80. A recording belongs to the memory that it needs: the caller's workspace, or one for
-all calls without.
+it refuses goes the long way, which says why. It takes 2 microseconds of Python, not 20. On a GPU
+launches are replayed with other addresses, as one CUDA graph: 256 x 256 in 10 microseconds, not 80.
+A recording belongs to its memory: the caller's workspace, or one for all calls without.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from conncomp.grid.on_cpu import NativeImage
 from conncomp.kernels.cuda.launcher import DeviceArray, are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
-# With more keys all are forgotten: then most calls have a new one.
+# With more keys all are forgotten.
 MOST_ON_CPU, MOST_ON_GPU = 1024, 256
-# The largest arrays and memory, in bytes, of recorded calls without a workspace. The memory stays
+# The largest arrays and memory, in bytes, of recorded calls without a workspace. It stays
 # allocated: 60 to 90 MB for the largest arrays whose values are compared, more for others.
 MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 
@@ -48,7 +47,7 @@ MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 _on_cpu: dict[Hashable, tuple[Any, tuple[int, ...] | None]] = {}
 _UNKNOWN = None, None
 _workspaces = OwnWorkspaces()  # on a GPU, by device, of calls without one
-_too_large: dict[Hashable, bool] = {}  # keys of calls that need more than `MOST_MEMORY`
+_too_large: dict[Hashable, bool] = {}  # keys of more than `MOST_MEMORY`
 
 
 def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[CallKey, Any]:
@@ -97,7 +96,7 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
 def answer_first_call(
     call_key: CallKey, array: Array, out: Any = None, workspace: Workspace | None = None
 ) -> Answer:
-    """Label an array in a first call; unless its key is None, keep how for later calls."""
+    """Label an array; keep how for later calls, unless the key is None."""
     fill = partial(fill_array, array, workspace)
     if call_key is not None and array.reads_given and array.question.algorithm == "auto":
         first = _first_fill_on_cpu if array.in_memory else _first_fill_on_gpu
@@ -111,10 +110,8 @@ def _first_fill_on_cpu(
     """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls."""
     values, question = array.values, array.question
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
-        image, batch_axes = NativeImage(array), question.batch_axes
-        consecutive, shape, strides = question.consecutive, values.shape, values.strides
-        layout = shape, strides, batch_axes
-        image_kind = native.ImageKind(image.rule, image.grid, consecutive, *layout)
+        image, layout = NativeImage(array), (values.shape, values.strides, question.batch_axes)
+        image_kind = native.ImageKind(image.rule, image.grid, question.consecutive, *layout)
         num = image_kind.label(values, labels)
         if num is not None:
             batch_shape = array.batch_shape if question.counted else None
@@ -170,5 +167,5 @@ def record_fill(
     if image.values is not array.values or library is None:
         return None
     fill = partial(fill_on_gpu, array.question, gpu, image, labels, workspace)
-    shape, given = array.batch_shape, image.values
-    return RecordedFill.record(gpu, fill, labels, library, workspace, counted, shape, given)
+    of_array = array.batch_shape, image.values
+    return RecordedFill.record(gpu, fill, labels, library, workspace, counted, *of_array)

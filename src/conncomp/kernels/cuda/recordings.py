@@ -1,7 +1,7 @@
 """Recorded launches: the first call with a key records them, and later calls replay them.
 
-A replay launches the same kernels with other arrays, as one CUDA graph. A recording belongs to the
-stream it was made on, and to the memory that its launches use, whose owner keeps the `Recordings`.
+A replay launches the same kernels with other arrays, as one CUDA graph. A recording belongs to its
+stream, and to the memory that its launches use, whose owner keeps the `Recordings`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TELLING = Templates("cuda/core/launch.cuh", "tell_number")
 
 
 class _Thread(local):
-    """A thread's number, which no other thread of the process has or had."""
+    """A thread's number, which no other thread has or had."""
 
     def __init__(self) -> None:
         self.number = next(_threads)
@@ -76,8 +76,8 @@ def record(
 
     Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. A replay replaces each `variable`:
     the address of an array, an argument or a pointer in a struct, or the number of a `Field`; None
-    and empty arrays have no place. The recording keeps the other arrays, and those `needed`
-    besides. If it `tells`, its `answer` is the int64 on the GPU that `launches` returned.
+    and empty arrays have no place. The recording keeps the other arrays, and those `needed`. If it
+    `tells`, its `answer` is the int64 on the GPU that `launches` returned.
     """
     with recorded_launches() as made:
         returned = launches()
@@ -120,7 +120,7 @@ def _is_array(argument: Any) -> bool:
 
 
 class Ahead:
-    """Arrays for the next call, as the last call took them, allocated while the GPU works."""
+    """Arrays for the next call, like those of the last, allocated while the GPU works."""
 
     def __init__(self, new: Callable[[Any, Any], Any]) -> None:
         self._new = new  # by shape and dtype

@@ -92,7 +92,7 @@ class Workspace:
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
-        A struct that was taken before costs a look-up; an array is made when it is asked for.
+        A struct that was taken before costs a look-up.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         if (placed := self._structs.get(key)) is not None:

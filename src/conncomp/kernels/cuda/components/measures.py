@@ -46,8 +46,7 @@ KERNELS = Templates(
 )
 ROW = np.dtype(np.int32)
 
-# The most labels for recorded launches, whose memory stays allocated: 26 MB, and 67 MB more for a
-# batch.
+# The most labels of recorded launches, whose memory stays: 26 MB, and 67 MB more for a batch.
 MOST_ELEMENTS = 1 << 24
 # There is room for a row per `LABELS_OF_ROW` labels, and for `LEAST_ROWS` at least.
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
@@ -128,7 +127,7 @@ class Sums(NamedTuple):
 
 
 class RecordedRuns:
-    """The recorded launches that find the runs of labels of one kind on one stream.
+    """The recorded launches that find the runs of labels, for one key.
 
     Labels are contiguous, int32 or int64, not empty; `background` is no component, or -1, and
     `lowest` the smallest label that is allowed.
@@ -147,7 +146,7 @@ class RecordedRuns:
             "in_block": (2 * MOST_BLOCKS, COUNT),
             "state": (runs.STATE_WORDS, COUNT),
         }
-        # A workspace for this kind alone, so that its arrays stay valid.
+        # A workspace of its own, so that its arrays stay valid.
         memory = Workspace().take_struct(
             gpu, runs.TABLE, {**places, "entries": None, "items": prod(batch)}
         )
@@ -168,9 +167,9 @@ class RecordedRuns:
         self._known = 0, 0  # components and runs of the last call
 
     def start(self, labels: DeviceArray, sums: Sums | None = None) -> None:
-        """Launch what counts the runs of labels or, given `sums`, adds up tiles.
+        """Launch what counts the runs of labels, or adds up tiles.
 
-        Tiles are added up once an earlier call has found how many rows there are.
+        Tiles, given `sums`, once an earlier call has found how many rows there are.
         """
         self._adding = None
         if sums is not None and not self._batched:
@@ -188,9 +187,9 @@ class RecordedRuns:
         """Return the components of labels, whose rows are those of an item.
 
         Return None if there is no component, a label is not allowed, or rows exceed the room.
-        Labels of a batch are a copy, numbered apart, valid until the next call of the kind. If
-        tiles are added up, sums replace the runs. If `presuming`, the host does not wait for these,
-        but presumes the components and rows of the last calls; `holds` checks the components later.
+        Labels of a batch are a copy, numbered apart, valid until the next call. If tiles are added
+        up, sums replace the runs. If `presuming`, the host does not wait for these, but presumes
+        the components and rows of the last calls; `holds` checks the components later.
         """
         tiles = self._adding
         if tiles is not None:
@@ -228,7 +227,7 @@ class RecordedRuns:
     def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if no launches are recorded for them.
 
-        Columns for as many components as in the last call are allocated while the GPU counts.
+        While the GPU counts, they are allocated for as many components as the last call had.
         """
         calls = self._calls
         counting, listing = self._recording, calls.get(LISTING)

@@ -20,7 +20,7 @@ from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 FILE = "cuda/core/numbering.cuh"
 WORD = 32
 WORDS = np.dtype(np.uint32)
-# Chunks of words whose roots the defaults count together; each adds up the counts of those before.
+# Chunks of words whose roots defaults count together; each adds up the counts before it.
 MOST_CHUNKS = 4096
 LABELS_AT_ONCE = 4
 # An item may have so many words of roots for each block to number them for itself.

@@ -1,7 +1,7 @@
 """The default for large arrays on the GPU: drives ``tiled_bricks.cuh``.
 
-Rows or bundles (`Plan.instead`) label some arrays faster. Which ones depends on their values, and
-the host waits for nothing, so that `fill_labels` launches all and the GPU decides:
+Rows or bundles (`Plan.instead`) label arrays of some values faster. The host does not wait to learn
+which: `fill_labels` launches all, and the GPU decides:
 
     `before`   sample                sets elsewhere[0] to 1 if rows or bundles label the array
                label, join, ...      skipped at 0; label of bundles sets 0 at a second value
@@ -222,7 +222,7 @@ class Plan(NamedTuple):
     instead: row_tiles.RowPlan | bundle_tiles.BundlePlan | None
     rule: Any  # ``Equal<T>``, or 0 for ``GivenLinks``
     tiles: Any
-    bricks: int  # of all tiles, also those that lie beyond the array
+    bricks: int  # of all tiles
     words: int  # of the array
     columns: int  # words of a row
     words_of_item: int  # if a block numbers each item, else 0
