@@ -1,7 +1,7 @@
 """Repeated calls on GPU arrays: read an array with little Python, and replay recorded launches.
 
-`_arrays` checks an array once, in the first call of a kind. Later calls of the kind read only what
-may differ: address, stream and layout.
+`_arrays` checks an array once, in the first call with a key. Later ones read only what may differ:
+address, stream and layout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from conncomp._arguments import INDEX_TYPES
 from conncomp._arrays import in_library, library_of
 from conncomp.kernels.cuda.launcher import COUNT, DeviceArray, DType, Gpu
-from conncomp.kernels.cuda.recordings import TELLING, Ahead, record, stream_key
+from conncomp.kernels.cuda.recordings import TELLING, Ahead, Recording, record, stream_key
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
 
@@ -55,11 +55,11 @@ class TorchArrays:
         self._torch = torch
         self._devices = [torch.device("cuda", k) for k in range(torch.cuda.device_count())]
         self._dtypes = {dtype: getattr(torch, dtype.name) for dtype in INDEX_TYPES}
-        # The handle alone, in a tenth of the time that a stream takes; compiled code asks so, too.
+        # The handle alone, in a tenth of the time that a stream takes.
         self._handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def layout(self, array: Any, device: int) -> Hashable:
-        """Return shape, strides in elements, dtype and device; None if the array lies elsewhere."""
+        """Return what `CuPyArrays.layout` does, with strides in elements."""
         if array.get_device() != device:  # -1 in main memory
             return None
         return array.shape, array.stride(), array.dtype, device
@@ -76,9 +76,9 @@ class TorchArrays:
 
     def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: DType) -> Any:
         """Return a new tensor."""
-        kind = self._dtypes[dtype], self._devices[gpu.device]
+        torch_dtype, device = self._dtypes[dtype], self._devices[gpu.device]
         # By strides that are known, it takes two thirds of the time.
-        return self._torch.empty_strided(shape, _strides(shape), dtype=kind[0], device=kind[1])
+        return self._torch.empty_strided(shape, _strides(shape), dtype=torch_dtype, device=device)
 
 
 @lru_cache(maxsize=1024)
@@ -95,13 +95,13 @@ _LIBRARIES: dict[type, CudaLibrary | None] = {}
 
 def cuda_library_of(array: object) -> CudaLibrary | None:
     """Return what reads an array of CuPy or PyTorch; None for other libraries and CPU tensors."""
-    kind = type(array)
-    if kind in _LIBRARIES:
-        return _LIBRARIES[kind]
+    its_class = type(array)
+    if its_class in _LIBRARIES:
+        return _LIBRARIES[its_class]
     name = library_of(array)
     if name == "torch" and not getattr(array, "is_cuda", False):
         return None  # PyTorch need not know of a GPU; one of its next tensors may lie there
-    library = _LIBRARIES[kind] = cuda_library_named(name)
+    library = _LIBRARIES[its_class] = cuda_library_named(name)
     return library
 
 
@@ -113,10 +113,13 @@ def cuda_library_named(name: str) -> CudaLibrary | None:
     return TorchArrays(sys.modules["torch"]) if name == "torch" else None
 
 
-Kind = Hashable | None  # the key by which later calls find a call; None if it is not kept
-# What a replay returns as numbers of components. "told": an int, after waiting for the GPU;
-# "copied": a new array on the GPU, as other calls overwrite the workspace; "left": the array in the
-# workspace; "unasked": None.
+CallKey = Hashable | None  # by which later calls find what a first one kept; None: not kept
+# The numbers of components that a `RecordedFill` returns:
+#
+#     "told"      an int, after waiting for the GPU
+#     "copied"    a new array on the GPU, as other calls overwrite the workspace
+#     "left"      the array in the workspace
+#     "unasked"   None
 Counted = Literal["told", "copied", "left", "unasked"]
 
 # The largest labels that a call allocates for the next one, in bytes.
@@ -125,7 +128,7 @@ MOST_AHEAD = 1 << 22
 
 def recorded_with(
     gpu: Gpu, library: CudaLibrary, workspace: Workspace | None, own: OwnWorkspaces, call: Hashable
-) -> tuple[Workspace | None, Kind]:
+) -> tuple[Workspace | None, CallKey]:
     """Return the workspace of a call's recorded launches, and their key: the stream, and `call`.
 
     Without a `workspace` it is that of `own`, None before the first call. The key is None if
@@ -143,14 +146,13 @@ def recorded_with(
 class RecordedFill:
     """Recorded launches that fill labels, replayed with other arrays.
 
-    ``fill()`` launches the kernels and returns the numbers of components, int64 on the GPU, of
-    `shape`. A replay replaces `labels`, a CuPy array, by one of `library`, and the array `given`
-    that the kernels read, if any. `counts` are the numbers in the workspace, a CuPy array; `first`
-    those that the first call returns, as `Counted` says.
+    `counts` are the numbers of components in the workspace, a CuPy array; `first` those that the
+    first call returns, as `Counted` says.
     """
 
-    def __init__(
-        self,
+    @classmethod
+    def record(
+        cls,
         gpu: Gpu,
         fill: Callable[[], DeviceArray],
         labels: DeviceArray,
@@ -159,23 +161,35 @@ class RecordedFill:
         counted: Counted,
         shape: tuple[int, ...] = (),
         given: DeviceArray | None = None,
+    ) -> RecordedFill:
+        """Make the first call, ``fill()``, and record its launches.
+
+        It returns the numbers of components, int64 on the GPU, of `shape`. A replay replaces
+        `labels`, a CuPy array, by one of `library`, and the array `given` to read, if any.
+        """
+        is_told, arrays = counted == "told", (labels,) if given is None else (labels, given)
+        with workspace, gpu.loading([TELLING.module()] * is_told):
+            recording = record(gpu, fill, arrays[::-1], tells=is_told)
+            counts = recording.returned.reshape(shape)
+            return cls(gpu, library, counted, recording._replace(returned=counts), *arrays)
+
+    def __init__(
+        self, gpu: Gpu, library: CudaLibrary, counted: Counted, recording: Recording, *arrays: Any
     ) -> None:
-        self._library, self._labels_nbytes = library, labels.nbytes
-        self._reads = (0, 0) if given is None else _bounds_of(given)
+        self._recording, self._library, (labels, *given) = recording, library, arrays
+        self._labels_nbytes, self._reads = labels.nbytes, (0, 0)
+        if given:
+            self._reads = _bounds_of(*given)
         self._shape, self._dtype, self._device = labels.shape, labels.dtype, gpu.device
         example = in_library(labels, library.name)
-        self._labels_kind = type(example), library.layout(example, self._device)
+        self._labels_type_and_layout = type(example), library.layout(example, self._device)
         self._is_told, self._is_copied = counted == "told", counted == "copied"
         self._new: Any = partial(library.empty, gpu)
         is_ahead = library.asks_ahead and labels.nbytes <= MOST_AHEAD
         self._ahead = Ahead(self._new) if is_ahead else None
-        with workspace, gpu.loading([TELLING.module()] * self._is_told):
-            variable = (labels,) if given is None else (given, labels)
-            recording = self._recording = record(gpu, fill, variable, tells=self._is_told)
-            numbers = recording.returned
-            self.counts, self._counts_address = numbers.reshape(shape), gpu.address(numbers)
-            self._left = in_library(self.counts, library.name) if counted == "left" else None
-            self.first = recording.read(self._counts_address) if self._is_told else self._numbers()
+        self.counts, self._counts_address = recording.returned, gpu.address(recording.returned)
+        self._left = in_library(self.counts, library.name) if counted == "left" else None
+        self.first = recording.read(self._counts_address) if self._is_told else self._numbers()
 
     def __call__(self, workspace: Workspace, out: Any, *given: int) -> tuple[Any, Any]:
         """Fill labels; return them, and the numbers of components as `Counted` says.
@@ -201,7 +215,7 @@ class RecordedFill:
                 workspace.caller = None
 
     def _numbers(self) -> Any:
-        """Return the numbers of components as `Counted` says: an int, an int64 array or None."""
+        """Return the numbers of components as `Counted` says."""
         if self._is_told:
             return self._recording.answer()
         if not self._is_copied:
@@ -216,8 +230,8 @@ class RecordedFill:
         """Whether `out` is None, or laid out as the labels and apart from the input `given`."""
         if out is None:
             return True
-        kind, layout = self._labels_kind
-        if type(out) is not kind or self._library.layout(out, self._device) != layout:
+        of_labels, layout = self._labels_type_and_layout
+        if type(out) is not of_labels or self._library.layout(out, self._device) != layout:
             return False
         if given is None:
             return True

@@ -109,20 +109,20 @@ def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
 
 def test_no_thread_takes_more_memory_before_launches_are_recorded(cupy, monkeypatch):
     """They would be kept for memory that is given back."""
-    made, graph, waiting = repeated.RecordedFill, placed(random_graph()), []
+    record, graph, waiting = repeated.RecordedFill.record, placed(random_graph()), []
 
     def amid_threads(gpu, fill, labels, library, workspace, *others):
         def take_more():
             with workspace:
                 workspace.take(gpu, (2 * workspace.nbytes, np.dtype(np.uint8)))
 
-        fills = made(gpu, fill, labels, library, workspace, *others)
+        fills = record(gpu, fill, labels, library, workspace, *others)
         waiting.append(Thread(target=take_more))
         waiting[0].start()
         waiting[0].join(0.2)
         return fills
 
-    monkeypatch.setattr(repeated, "RecordedFill", amid_threads)
+    monkeypatch.setattr(repeated.RecordedFill, "record", amid_threads)
     connected_components(graph)
     waiting[0].join()
     assert not kept(graph)

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from conncomp import _array_storage, _arrays, _label_output
 from conncomp._algorithms import Algorithm, Choices, Task, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
-from conncomp._cuda_arrays import Kind
+from conncomp._cuda_arrays import CallKey
 from conncomp.graph import on_cpu
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import Graph, arrays_of, as_parts, is_graph_on_gpu
@@ -175,11 +175,11 @@ def connected_components(
     >>> conncomp.connected_components(loop, connection="strong", numbering="topological")
     (3, array([2, 1, 1, 0], dtype=int32))
     """
-    kind: Any = None
+    call_key: Any = None
     if type(csgraph) is Graph and not options and dtype is None:
         return_labels = as_bool("return_labels", return_labels)
         asked = directed, connection, numbering, algorithm, device
-        kind, again = call_again(csgraph._parts, workspace, asked, out)
+        call_key, again = call_again(csgraph._parts, workspace, asked, out)
         if again is not None:
             return again if return_labels else int(again[0])
     strong = _are_strong(directed, connection, numbering)
@@ -205,7 +205,7 @@ def connected_components(
         )
         task = Task(gpu, output.labels, workspace, consecutive=numbering != "roots")
         if where == "cuda":
-            count = _fill_on_gpu(graph, chosen, choices, task, numbering, kind)
+            count = _fill_on_gpu(graph, chosen, choices, task, numbering, call_key)
         else:
             fill = on_cpu.fill_topologically if numbering == "topological" else chosen.fill
             (count,) = fill(graph, task, **choices)
@@ -236,9 +236,9 @@ def _fill_on_gpu(
     options: Mapping[str, Any],
     task: Task,
     numbering: str,
-    kind: Kind,
+    call_key: CallKey,
 ) -> Any:
-    """Fill labels; return the number of components; record the launches if there is a `kind`.
+    """Fill labels; return the number of components; record launches if there is a key.
 
     Without ``task.gpu``, move a graph in main memory to the current GPU, and the labels back.
     """
@@ -247,11 +247,11 @@ def _fill_on_gpu(
         with placed.stream():
             labels = gpu.xp.empty(task.labels.shape, task.labels.dtype)
             there = task._replace(gpu=gpu, labels=labels)
-            count = int(_fill_on_gpu(placed, algorithm, options, there, numbering, kind))
+            count = int(_fill_on_gpu(placed, algorithm, options, there, numbering, call_key))
             _array_storage.move_from_gpu(labels, task.labels)
         return count
-    if kind is not None:
-        return fill_and_record(kind, graph, algorithm, task)
+    if call_key is not None:
+        return fill_and_record(call_key, graph, algorithm, task)
     with Workspace() if task.workspace is None else task.workspace as memory:
         counts = algorithm.fill(graph, task._replace(workspace=memory), **options)
         if not task.consecutive:

@@ -1,13 +1,13 @@
 """Recorded calls on graphs of a GPU: components and spanning forests.
 
-A graph on a GPU keeps its arrays, so launches of a kind differ by labels and weights only:
+A graph on a GPU keeps its arrays, so launches with one key differ by labels and weights only:
 
     first call      check, plan, allocate, launch ... launch, read the count     record
     later ones      new labels, replay, read the count
 
-Replays are one CUDA graph: some microseconds in all, instead of ten for each launch. A recording
-belongs to the memory that it needs, of a workspace, or one for all calls without; when a larger
-graph takes more of it, the recordings of smaller ones are forgotten.
+Replays are one CUDA graph: some microseconds in all, not ten a launch. A recording belongs to its
+memory, of a workspace, or one for all calls without; when a larger graph takes more of it, the
+recordings of smaller ones are forgotten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from conncomp._algorithms import Algorithm, Task
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
-from conncomp._cuda_arrays import Counted, Kind, RecordedFill, cuda_library_named, recorded_with
+from conncomp._cuda_arrays import CallKey, Counted, RecordedFill, cuda_library_named, recorded_with
 from conncomp.graph.inputs.parts import Parts
 from conncomp.kernels.cuda.graph.boruvka import ForestTask, as_many, forest_arcs, room_for_forest
 from conncomp.kernels.cuda.launcher import Gpu, are_watched, current_gpu
@@ -41,10 +41,10 @@ _PLAIN = frozenset(product([bool], [str], [str], [str], [_NONE, str]))
 
 def call_again(
     graph: Parts, workspace: Any, asked: tuple[Any, ...], out: Any
-) -> tuple[Kind, tuple[Any, Any] | None]:
-    """Return the kind of a call of `connected_components`, and its result: number and labels.
+) -> tuple[CallKey, tuple[Any, Any] | None]:
+    """Return the key of a call of `connected_components`, and its result: number and labels.
 
-    The kind is None if launches are not recorded; the result is None if there is no recording, or
+    The key is None if launches are not recorded; the result is None if there is no recording, or
     it does not take `out`.
     """
     targets: Any = graph.lists[1]
@@ -61,35 +61,35 @@ def call_again(
     ):
         return None, None
     call = directed, connection, numbering
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, call)
+    memory, call_key = recorded_with(gpu, library, workspace, _workspaces, call)
     kept = None if memory is None else memory.of_graphs.get(graph)
-    recorded = None if kept is None else kept.get(kind)
+    recorded = None if kept is None else kept.get(call_key)
     # Nobody else has the arrays of the graph, so that `out` is no part of them.
     if recorded is None or not recorded.takes(out):
-        return kind, None
+        return call_key, None
     labels, count = recorded(memory, out)
-    return kind, (count, labels)
+    return call_key, (count, labels)
 
 
 def _recordings(gpu: Gpu, graph: Parts, workspace: Workspace) -> Recordings:
-    """Return the recordings, by kind, of calls on a graph; the caller has the workspace's turn."""
+    """Return the recordings, by key, of calls on a graph; the caller has the workspace's turn."""
     recordings = workspace.of_graphs.get(graph)
     if recordings is None:
         recordings = workspace.of_graphs[graph] = Recordings(gpu)
     return recordings
 
 
-def fill_and_record(kind: Kind, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
-    """Fill labels, record the launches for the kind; return the components as `Counted` says."""
+def fill_and_record(call_key: CallKey, graph: Parts, algorithm: Algorithm, task: Task) -> Any:
+    """Fill labels by a first call, and record it; return the components as `Counted` says."""
     library, gpu, is_own = cuda_library_named(graph.library), current_gpu(), task.workspace is None
     assert library is not None
     memory = task.workspace or _workspaces.take(gpu.device, gpu.current_stream())
     counted: Counted = "told" if task.consecutive else "copied" if is_own else "left"
     with memory:  # no other call takes more of it before the launches are recorded
         launches = partial(algorithm.fill, graph, task._replace(workspace=memory))
-        recorded = RecordedFill(gpu, launches, task.labels, library, memory, counted)
+        recorded = RecordedFill.record(gpu, launches, task.labels, library, memory, counted)
         if task.labels.dtype == INDEX_TYPES[0]:  # not another dtype, of `out`
-            _recordings(gpu, graph, memory)[kind] = recorded
+            _recordings(gpu, graph, memory)[call_key] = recorded
     return recorded.first
 
 
@@ -119,7 +119,7 @@ def recorded_forest(
 def _forest_again(
     gpu: Gpu, graph: Parts, weights: WeightBits | None, workspace: Workspace, stream: int
 ) -> Any:
-    """Return the arcs of a forest by launches that the first call of a kind records."""
+    """Return the arcs of a forest by launches that the first call with a key records."""
     order, bits = (None, None) if weights is None else (weights.order, weights.bits)
     key, arcs = ("forest", stream_key(stream), order, graph.symmetric), room_for_forest(gpu, graph)
 

@@ -68,6 +68,7 @@ _paper_on_gpu = partial(paper_on_gpu, first=1)
 
 # A problem is an `Array` on the CPU, and an `Image` on a GPU.
 ALGORITHMS = table_of(
+    # `repeated.py` calls the same kernel itself (`native.ImageKind`) where it keeps the call.
     Algorithm("auto", "cpu", on_cpu.fill_by_runs),
     Algorithm("runs", "cpu", on_cpu.fill_by_runs),
     _paper_on_cpu("raster-scan", on_cpu.fill_by_raster_scans, HAWICK),

@@ -1,7 +1,7 @@
 """Answers to questions about arrays.
 
-`run_algorithm` takes one algorithm of the table; what is around it allocates labels, and moves them
-where the caller's array lies.
+`run_algorithm` calls an algorithm of the table; what is around it allocates labels, and moves them
+to the caller's device.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def answer(array: Array, out: Any, fill: Callable[[Any], Any]) -> Answer:
     ``fill(labels)`` returns these numbers as `label` does.
     """
     question, shape = array.question, array.values.shape
-    on_cpu, in_memory = question.device == "cpu", isinstance(array.given, np.ndarray)
+    on_cpu, in_memory = question.device == "cpu", array.in_memory
     with nullcontext() if in_memory else array.stream():
         output = Output(
             shape,
@@ -71,7 +71,7 @@ def fill_array(array: Array, workspace: Workspace | None, labels: Any) -> Any:
 
     An int, or int64 of the shape of the batch axes, in the caller's library.
     """
-    question, in_memory = array.question, isinstance(array.given, np.ndarray)
+    question, in_memory = array.question, array.in_memory
     if question.device == "cpu":
         counts = run_algorithm(question, array, labels)
     else:

@@ -106,6 +106,12 @@ class Array(NamedTuple):
     values: Any
     links: Links
     question: Question
+    in_memory: bool  # whether `given` lies in main memory
+
+    @property
+    def reads_given(self) -> bool:
+        """Whether kernels read the caller's array itself, not a copy; not if it is empty."""
+        return self.values is self.given and self.values.size > 0
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -141,14 +147,15 @@ def read(question: Question, values: Any) -> Array:
 def array_of(question: Question, given: Given, *, even_items: bool = False) -> Array:
     """Return the `Array` of a question; with `even_items`, items of bonds lie equally far apart."""
     values, batch, moves = given.array, question.batch_axes, question.device != "cpu"
+    in_memory = isinstance(values, np.ndarray)
     if question.of_bonds and (even_items or moves):
         with stream_of(values, given.library):
             values = with_even_items(values, batch)
     if not question.of_bonds:
         of_values = question.background, given.mask, question.tolerance
         values, links = describe_values(values, *of_values)
-    if moves and isinstance(values, np.ndarray):  # a copy, which may still be on its way
+    if moves and in_memory:  # a copy, which may still be on its way
         values = move_to_gpu(current_gpu().xp, values, wait=False)
     if question.of_bonds:
         values, links = describe_bonds(values, batch)
-    return Array(given.array, given.library, values, links, question)
+    return Array(given.array, given.library, values, links, question, in_memory)

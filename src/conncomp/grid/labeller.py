@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._arrays import in_library, on_gpu
-from conncomp._cuda_arrays import Kind, RecordedFill, cuda_library_of
+from conncomp._cuda_arrays import CallKey, RecordedFill, cuda_library_of
 from conncomp.grid._arguments import question_of_image
 from conncomp.grid.answers import answer, fill_on_gpu
 from conncomp.grid.array import Numbering, array_of, read_array
@@ -122,16 +122,16 @@ class Labeller:
         layout = None if library is None else library.layout(label_image, current_gpu().device)
         if library is None or layout is None:
             return self._label(label_image, out, None)
-        kind = type(label_image), layout, stream_key(library.stream(self._gpu))
-        recorded = self._recorded.get(kind)
+        call_key = type(label_image), layout, stream_key(library.stream(self._gpu))
+        recorded = self._recorded.get(call_key)
         if recorded is None or not recorded.takes(out, label_image):
-            return self._label(label_image, out, kind)
+            return self._label(label_image, out, call_key)
         labels, _ = recorded(self._workspace, out, library.address(label_image))
         self._counts = recorded.counts, library.name
         return labels
 
-    def _label(self, label_image: Any, out: Any, kind: Kind) -> Any:
-        """Check all arguments, label, and, unless `kind` is None, record the launches."""
+    def _label(self, label_image: Any, out: Any, call_key: CallKey) -> Any:
+        """Check all arguments, label, and, unless `call_key` is None, record the launches."""
         if not on_gpu(label_image):
             raise TypeError(
                 f"label_image is a {type(label_image).__name__} in main memory; move it to the "
@@ -142,11 +142,11 @@ class Labeller:
         array, memory = array_of(self._question, given), self._workspace
 
         def fill(labels: Any) -> None:
-            recorded = None if kind is None else record_fill(array, memory, labels, "unasked")
+            recorded = None if call_key is None else record_fill(array, memory, labels, "unasked")
             if recorded is None:
                 counts = fill_on_gpu(self._question, self._gpu, array.image, labels, memory)
             else:
-                counts, self._recorded[kind] = recorded.counts, recorded
+                counts, self._recorded[call_key] = recorded.counts, recorded
             self._counts = counts.reshape(array.batch_shape), array.library
 
         return answer(array, out, fill)

@@ -18,7 +18,7 @@ from conncomp.grid._arguments import question_of_bonds, question_of_image
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.answers import Labels, label_array
 from conncomp.grid.array import Numbering, Question, array_of, read, read_array
-from conncomp.grid.repeated import answer_and_record, call_again
+from conncomp.grid.repeated import answer_first_call, call_again
 from conncomp.kernels.cuda.workspace import Workspace
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
@@ -229,7 +229,7 @@ def label(
            [0, 0, 0, 2],
            [3, 0, 2, 0]], dtype=int32), 3)
     """
-    kind: Any = None
+    call_key: Any = None
     again: Labels | tuple[Labels, Any] | None
     asked = background, return_num, connectivity, tolerance, periodic, batch_axes, numbering, device
     if options:
@@ -239,7 +239,7 @@ def label(
     elif (
         structure is None and dtype is None and type(algorithm) is str and algorithm == "auto"
     ) and tuple(map(type, asked)) in PLAIN:
-        kind, again = call_again(label_image, workspace, asked, out)
+        call_key, again = call_again(label_image, workspace, asked, out)
         if again is not None:
             return again
     arguments: dict[str, Any] = dict(zip(ASKED, asked, strict=True))
@@ -251,7 +251,7 @@ def label(
     given = read_array(label_image, "label_image", device, workspace)
     arguments |= {"device": given.place, "options": options}
     question = question_of_image(given.array, label_image, **arguments)
-    return answer_and_record(kind, array_of(question, given), out, workspace)
+    return answer_first_call(call_key, array_of(question, given), out, workspace)
 
 
 @overload
@@ -356,7 +356,7 @@ def ask(question: Question, values: Any) -> Any:
     if question.device == "cpu" and on_gpu(values):
         choose_algorithm(ALGORITHMS, "cuda", question.algorithm)
         question = replace(question, device="cuda")
-    kind, again = None, None
+    call_key, again = None, None
     if question.algorithm == "auto" and question.dtype is None and not question.of_bonds:
-        kind, again = call_again(values, None, question, None)
-    return answer_and_record(kind, read(question, values)) if again is None else again
+        call_key, again = call_again(values, None, question, None)
+    return answer_first_call(call_key, read(question, values)) if again is None else again

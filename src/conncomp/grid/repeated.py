@@ -1,15 +1,14 @@
-"""Repeated calls of `label`: later calls of a kind reuse what the first one decided.
+"""First and later calls of `label` with one key: later ones reuse what the first one decided.
 
-Which kernels run depends on the kind of a call: shapes, strides, dtypes and options, not values.
+Which kernels run depends on a call's key: shapes, strides, dtypes and options, not values.
 
-    first call      check, describe, plan, fill      keep an `ImageKind`, or record the launches
-    later calls     look the kind up, new labels, fill
+    `answer_first_call`   check, describe, plan, fill    keep an `ImageKind`, or record the launches
+    `call_again`          look the key up, new labels, fill
 
-On the CPU C++ checks that the arrays of a later call are of the kind, once it holds their memory; a
-call that it refuses goes the long way, which says why. It takes 2 microseconds of Python instead of
-20. On a GPU launches are replayed with other addresses, as one CUDA graph: in 10 microseconds for
-256 x 256 instead of 80. A recording belongs to the memory that it needs: the caller's workspace, or
-one for all calls without.
+On the CPU C++ checks that the arrays of a later call fit, once it holds their memory; a call that
+it refuses goes the long way, which says why. It takes 2 microseconds of Python, not 20. On a GPU
+launches are replayed with other addresses, as one CUDA graph: 256 x 256 in 10 microseconds, not 80.
+A recording belongs to its memory: the caller's workspace, or one for all calls without.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from conncomp._arguments import INDEX_TYPES, INT32_MAX
 from conncomp._array_storage import new_array
 from conncomp._core import native
 from conncomp._cuda_arrays import (
+    CallKey,
     Counted,
-    Kind,
     RecordedFill,
     cuda_library_named,
     cuda_library_of,
@@ -38,45 +37,45 @@ from conncomp.grid.on_cpu import NativeImage
 from conncomp.kernels.cuda.launcher import DeviceArray, are_watched, current_gpu
 from conncomp.kernels.cuda.workspace import OwnWorkspaces, Workspace
 
-# With more kinds all are forgotten: then most arrays are of a new kind.
+# With more keys all are forgotten.
 MOST_ON_CPU, MOST_ON_GPU = 1024, 256
-# The largest arrays and memory, in bytes, of recorded calls without a workspace. The memory stays
+# The largest arrays and memory, in bytes, of recorded calls without a workspace. It stays
 # allocated: 60 to 90 MB for the largest arrays whose values are compared, more for others.
 MOST_ELEMENTS, MOST_MEMORY = 1 << 26, 1 << 27
 
-# On the CPU, by kind: native.ImageKind, and the shape of the numbers, None if they are not wanted.
+# On the CPU, by key: native.ImageKind, and the shape of the numbers, None if they are not wanted.
 _on_cpu: dict[Hashable, tuple[Any, tuple[int, ...] | None]] = {}
 _UNKNOWN = None, None
 _workspaces = OwnWorkspaces()  # on a GPU, by device, of calls without one
-_too_large: dict[Hashable, bool] = {}  # kinds that need more than `MOST_MEMORY`
+_too_large: dict[Hashable, bool] = {}  # keys of more than `MOST_MEMORY`
 
 
-def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
-    """Return the kind of a call of `label`, and its result.
+def call_again(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[CallKey, Any]:
+    """Return the key of a call of `label`, and its result.
 
-    The result is None if no call of the kind is kept, or the kept one does not take `out`.
+    The result is None if nothing is kept for the key, or that does not take `out`.
     """
     if type(values) is not np.ndarray or workspace is not None:
         return _again_on_gpu(values, workspace, asked, out)
-    kind = values.dtype, values.shape, values.strides, asked
-    of_kind, shape = _on_cpu.get(kind, _UNKNOWN)
-    if of_kind is None:
-        return kind, None
+    call_key = values.dtype, values.shape, values.strides, asked
+    image_kind, shape = _on_cpu.get(call_key, _UNKNOWN)
+    if image_kind is None:
+        return call_key, None
     labels = out
     if out is None:
         labels = new_array(np, values.shape, INDEX_TYPES[0])
     elif type(out) is not np.ndarray:
         labels = check_output(out, values.shape, None, (values,), np)
-    num = of_kind.label(values, labels) if labels.dtype == INDEX_TYPES[0] else None
+    num = image_kind.label(values, labels) if labels.dtype == INDEX_TYPES[0] else None
     if num is None:
-        return kind, None
+        return call_key, None
     result = labels if out is None else out
     if shape is None:
-        return kind, result
-    return kind, (result, num.reshape(shape) if shape else num)
+        return call_key, result
+    return call_key, (result, num.reshape(shape) if shape else num)
 
 
-def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[Kind, Any]:
+def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tuple[CallKey, Any]:
     library = cuda_library_of(values)
     is_other = workspace is not None and type(workspace) is not Workspace
     if library is None or is_other or are_watched():
@@ -86,47 +85,49 @@ def _again_on_gpu(values: Any, workspace: Any, asked: Hashable, out: Any) -> tup
     if layout is None:
         return None, None
     call = type(values), layout, asked
-    memory, kind = recorded_with(gpu, library, workspace, _workspaces, call)
-    recorded = None if memory is None else memory.calls.get(kind)
+    memory, call_key = recorded_with(gpu, library, workspace, _workspaces, call)
+    recorded = None if memory is None else memory.calls.get(call_key)
     if memory is None or recorded is None or not recorded.takes(out, values):
-        return kind, None
+        return call_key, None
     labels, numbers = recorded(memory, out, library.address(values))
-    return kind, labels if numbers is None else (labels, numbers)
+    return call_key, labels if numbers is None else (labels, numbers)
 
 
-def answer_and_record(
-    kind: Kind, array: Array, out: Any = None, workspace: Workspace | None = None
+def answer_first_call(
+    call_key: CallKey, array: Array, out: Any = None, workspace: Workspace | None = None
 ) -> Answer:
-    """Label an array; unless `kind` is None, keep for later calls of the kind how."""
-    fill, values = partial(fill_array, array, workspace), array.values
-    is_read = values is array.given and values.size > 0  # itself, not a copy
-    if kind is not None and is_read and array.question.algorithm == "auto":
-        in_memory = isinstance(values, np.ndarray)
-        fill = partial(_fill_and_keep if in_memory else _fill_and_record, kind, array, workspace)
+    """Label an array; keep how for later calls, unless the key is None."""
+    fill = partial(fill_array, array, workspace)
+    if call_key is not None and array.reads_given and array.question.algorithm == "auto":
+        first = _first_fill_on_cpu if array.in_memory else _first_fill_on_gpu
+        fill = partial(first, call_key, array, workspace)
     return answer(array, out, fill)
 
 
-def _fill_and_keep(kind: Kind, array: Array, workspace: Workspace | None, labels: Labels) -> Any:
+def _first_fill_on_cpu(
+    call_key: CallKey, array: Array, workspace: Workspace | None, labels: Labels
+) -> Any:
     """Fill labels in main memory; if they are int32, by an `ImageKind`, kept for later calls."""
     values, question = array.values, array.question
     if labels.dtype == INDEX_TYPES[0] and values.size <= INT32_MAX:
-        image, batch_axes = NativeImage(array), question.batch_axes
-        consecutive, shape, strides = question.consecutive, values.shape, values.strides
-        of_kind = native.ImageKind(image.rule, image.grid, consecutive, shape, strides, batch_axes)
-        num = of_kind.label(values, labels)
+        image, layout = NativeImage(array), (values.shape, values.strides, question.batch_axes)
+        image_kind = native.ImageKind(image.rule, image.grid, question.consecutive, *layout)
+        num = image_kind.label(values, labels)
         if num is not None:
             batch_shape = array.batch_shape if question.counted else None
-            _keep(_on_cpu, kind, (of_kind, batch_shape), MOST_ON_CPU)
+            if len(_on_cpu) >= MOST_ON_CPU:
+                _on_cpu.clear()
+            _on_cpu[call_key] = image_kind, batch_shape
             return num.reshape(batch_shape) if batch_shape else num
     return fill_array(array, workspace, labels)
 
 
-def _fill_and_record(
-    kind: Kind, array: Array, workspace: Workspace | None, labels: DeviceArray
+def _first_fill_on_gpu(
+    call_key: CallKey, array: Array, workspace: Workspace | None, labels: DeviceArray
 ) -> Any:
     """Fill labels of an array in GPU memory, and record the launches if they fit."""
     question, is_own, gpu = array.question, workspace is None, current_gpu()
-    is_large = is_own and (kind in _too_large or array.values.size > MOST_ELEMENTS)
+    is_large = is_own and (call_key in _too_large or array.values.size > MOST_ELEMENTS)
     if is_large or labels.dtype != INDEX_TYPES[0]:  # of the dtype of `out`
         return fill_array(array, workspace, labels)
     counted: Counted = "copied" if is_own else "left"
@@ -140,31 +141,31 @@ def _fill_and_record(
         if recorded is None:
             return fill_array(array, workspace, labels)
         if is_own and memory.nbytes > MOST_MEMORY:
-            _keep(_too_large, kind, True, MOST_ON_GPU)
+            _keep(_too_large, call_key, True, MOST_ON_GPU)
             _workspaces.clear()
         else:
-            _keep(memory.calls, kind, recorded, MOST_ON_GPU)
+            _keep(memory.calls, call_key, recorded, MOST_ON_GPU)
         return recorded.first
 
 
-def _keep(kinds: dict[Hashable, Any], kind: Hashable, kept: Any, most: int) -> None:
-    if len(kinds) >= most:
-        kinds.clear()
-    kinds[kind] = kept
+def _keep(calls: dict[Hashable, Any], call_key: Hashable, kept: Any, most: int) -> None:
+    if len(calls) >= most:
+        calls.clear()
+    calls[call_key] = kept
 
 
 def record_fill(
     array: Array, workspace: Workspace, labels: DeviceArray, counted: Counted
 ) -> RecordedFill | None:
-    """Fill labels, a CuPy array, of an array in GPU memory; record the launches on this stream.
+    """Fill labels, a CuPy array, by a first call in GPU memory; record its launches.
 
     The algorithm does not wait. Return None, with nothing filled, if it would read a copy.
     """
-    if array.values is not array.given or array.values.size == 0:
+    if not array.reads_given:
         return None
     gpu, image, library = current_gpu(), array.image, cuda_library_named(array.library)
     if image.values is not array.values or library is None:
         return None
     fill = partial(fill_on_gpu, array.question, gpu, image, labels, workspace)
-    shape, given = array.batch_shape, image.values
-    return RecordedFill(gpu, fill, labels, library, workspace, counted, shape, given)
+    of_array = array.batch_shape, image.values
+    return RecordedFill.record(gpu, fill, labels, library, workspace, counted, *of_array)

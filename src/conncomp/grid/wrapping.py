@@ -291,7 +291,7 @@ def wrapping_of(array: Array, workspace: Workspace | None, name: str) -> Compone
             else:
                 found = no_windings(as_numpy(gpu, counts))
             parts = place_windings(gpu, found.of_all_axes(periodic))
-            parts = map(move_from_gpu, parts) if isinstance(array.given, np.ndarray) else parts
+            parts = map(move_from_gpu, parts) if array.in_memory else parts
         *parts, counts = parts
         parts = *parts, counts.reshape(array.batch_shape)
         return ComponentWrapping(*in_library(parts, array.library))

@@ -1,8 +1,8 @@
 """Load the CUDA kernels of this package for the GPU at hand, and launch them.
 
-A kernel file is compiled when it is first used, for the `Templates` of its driver, the Python file
-beside it; CuPy keeps the result in memory and on disk. Drivers see the GPU only through `Gpu`, so
-tests can replace it by the host executor.
+A kernel file is compiled at its first use, for the `Templates` of its driver, the Python file
+beside it; CuPy caches the result in memory and on disk. Drivers see the GPU only through `Gpu`,
+which tests replace by the host executor.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ DType = np.dtype[Any]
 COUNT = np.dtype(np.int64)
 PINNED_BYTES = 4096  # allocated at once, for answers
 DRIVER = "libcuda.so.1"
-# The handle that stands for each thread's own default stream.
+# The handle of each thread's own default stream.
 PER_THREAD = 2
 
 # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 _ANY_CLUSTER = 14
 
-# How often to poll the GPU without sleeping, and how many seconds to sleep between later polls.
+# How often to poll the GPU without sleeping, and the seconds between later polls.
 SPINS, PAUSE = 2000, 1e-3
 
 
@@ -45,46 +45,20 @@ class DeviceArray(Protocol):
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in bytes
-
-    @property
-    def dtype(self) -> DType:
-        """The type of its elements."""
-
-    @property
-    def ndim(self) -> int:
-        """The number of its axes."""
-
-    @property
-    def size(self) -> int:
-        """The number of its elements."""
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of its elements, in bytes."""
-
-    @property
-    def flags(self) -> Any:
-        """Whether it is contiguous."""
-
-    @property
-    def data(self) -> Any:
-        """The place of its memory."""
+    dtype: DType
+    ndim: int
+    size: int
+    nbytes: int
+    flags: Any
+    data: Any  # the place of its memory
+    reshape: Callable[..., Any]
+    view: Callable[..., Any]  # as elements of another type
+    copy: Callable[..., Any]  # C-contiguous
+    fill: Callable[..., None]
 
     def __len__(self) -> int: ...
     def __getitem__(self, where: Any, /) -> Any: ...
     def __setitem__(self, where: Any, value: Any, /) -> None: ...
-
-    def reshape(self, shape: Any, /) -> Any:
-        """Return it with other axes."""
-
-    def view(self, dtype: Any, /) -> Any:
-        """Return its memory as elements of another type."""
-
-    def copy(self) -> Any:
-        """Return a C-contiguous copy."""
-
-    def fill(self, value: Any, /) -> None:
-        """Give all elements a value."""
 
 
 class Kernel(NamedTuple):
@@ -117,7 +91,7 @@ class _Thread(local):
 
 _thread = _Thread()
 
-# Held while pinned memory is allocated; reentrant, as a signal's handler may allocate meanwhile.
+# Held while pinned memory is allocated; reentrant, for handlers of signals.
 _pinning = RLock()
 
 # The launches that are timed; None when they are not.
@@ -127,8 +101,8 @@ _timed: list[tuple[str, Any, Any]] | None = None
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
     """Launch `kernel` on the current stream, in a grid of blocks and threads of a block.
 
-    Arguments are arrays, None, NumPy scalars, or Python integers, which become int64_t; `shared` is
-    a block's dynamic shared memory, in bytes. Raise TimeoutError if a `time_limit` is over.
+    Arguments are arrays, None, NumPy scalars, or integers, as int64_t; `shared` is a block's
+    dynamic shared memory, in bytes. Raise TimeoutError if a `time_limit` is over.
     """
     if kernels.deadline is not None and perf_counter() > kernels.deadline:
         raise TimeoutError("the time limit is over")
@@ -197,9 +171,9 @@ class Templates:
     """Kernels of a file that are compiled together, for template arguments that a call chooses.
 
     ``Templates("cuda/graph/edges.cuh", "check_pointers<{pointer}>", indices="pointer")`` has a
-    module for each dtype of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, named tuples,
-    or keys of a dict whose values are filled in; those of `indices` come last. A kernel named
-    without ``<`` takes all choices.
+    module for each of `INDEX_TYPES`. Choices are dtypes, bools, numbers, text, named tuples, or
+    keys of a dict of what is filled in; those of `indices` come last. A name without ``<`` takes
+    all choices.
     """
 
     def __init__(self, file: str, *names: str, indices: str = "", **choices: Iterable[Any]) -> None:
@@ -273,9 +247,8 @@ class Gpu:
     ) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
-        They are compiled together, so a driver loads all that it needs at once. `shared_percent` of
-        a multiprocessor's memory is shared memory; a launch waits for the one before if that has
-        another share, so kernels that follow each other ask for one.
+        They are compiled together. `shared_percent` of a multiprocessor's memory is shared memory;
+        a launch waits for the one before if that has another share.
         """
         key = file, names
         if key not in self._kernels:
@@ -283,14 +256,14 @@ class Gpu:
                 pass
         loaded = self._kernels[key]
         if shared_percent is not None:
-            # An earlier `load` may have compiled the kernels without a share.
+            # Kernels may have been loaded without a share.
             for kernel in loaded:
                 if kernel.function.preferred_shared_memory_carveout != shared_percent:
                     kernel.function.preferred_shared_memory_carveout = shared_percent
         return loaded
 
     def load_at_once(self, groups: Sequence[Module]) -> None:
-        """Compile modules that are not yet compiled, each in a thread: NVRTC works in parallel."""
+        """Compile modules that are not compiled yet, each in a thread."""
         missing = [group for group in groups if group not in self._kernels]
         if missing:
             with self._loading(missing, by_threads=len(missing) > 1):
@@ -377,7 +350,7 @@ class Gpu:
         return np.uint64(self.address(argument)).tobytes()
 
     def free_memory(self) -> int:
-        """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""
+        """Return how many bytes are free, with those that CuPy's pool keeps unused."""
         free, _ = self.xp.cuda.runtime.memGetInfo()
         return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
@@ -389,14 +362,14 @@ class Gpu:
     def answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """An int64, shape (1,), in pinned memory, for kernels to write to.
 
-        It belongs to its latest user: a kernel of an interrupted call may still write there.
+        A kernel of an interrupted call may still write there.
         """
         number = self.new_answer()
         number[0] = 0
         return number
 
     def new_answer(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return an int64, shape (1,), in pinned memory, which nobody else ever gets."""
+        """Return an int64, shape (1,), in pinned memory, which nobody else gets."""
         with _pinning:
             if not self._answers:
                 memory = self.xp.cuda.alloc_pinned_memory(PINNED_BYTES)

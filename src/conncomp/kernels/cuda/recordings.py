@@ -1,7 +1,7 @@
-"""Recorded launches: the first call of a kind records them, and later calls replay them.
+"""Recorded launches: the first call with a key records them, and later calls replay them.
 
-A replay launches the same kernels with other arrays, as one CUDA graph. A recording belongs to the
-stream it was made on, and to the memory that its launches use, whose owner keeps the `Recordings`.
+A replay launches the same kernels with other arrays, as one CUDA graph. A recording belongs to its
+stream, and to the memory that its launches use, whose owner keeps the `Recordings`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TELLING = Templates("cuda/core/launch.cuh", "tell_number")
 
 
 class _Thread(local):
-    """A thread's number, which no other thread of the process has or had."""
+    """A thread's number, which no other thread has or had."""
 
     def __init__(self) -> None:
         self.number = next(_threads)
@@ -76,8 +76,8 @@ def record(
 
     Kernels begin by ``follow_launch()`` of ``core/launch.cuh``. A replay replaces each `variable`:
     the address of an array, an argument or a pointer in a struct, or the number of a `Field`; None
-    and empty arrays have no place. The recording keeps the other arrays, and those `needed`
-    besides. If it `tells`, its `answer` is the int64 on the GPU that `launches` returned.
+    and empty arrays have no place. The recording keeps the other arrays, and those `needed`. If it
+    `tells`, its `answer` is the int64 on the GPU that `launches` returned.
     """
     with recorded_launches() as made:
         returned = launches()
@@ -120,7 +120,7 @@ def _is_array(argument: Any) -> bool:
 
 
 class Ahead:
-    """Arrays for the next call, as the last call took them, allocated while the GPU works."""
+    """Arrays for the next call, like those of the last, allocated while the GPU works."""
 
     def __init__(self, new: Callable[[Any, Any], Any]) -> None:
         self._new = new  # by shape and dtype
@@ -129,10 +129,10 @@ class Ahead:
 
     def take(self, shape: Any, dtype: DType) -> Any:
         """Return an uninitialised array."""
-        kind = shape, dtype
-        self._asked.append(kind)
+        asked = shape, dtype
+        self._asked.append(asked)
         try:  # in one step, as a signal's handler may take arrays between two
-            array = self._arrays[kind].pop()
+            array = self._arrays[asked].pop()
         except LookupError:
             array = None
         return self._new(shape, dtype) if array is None else array
@@ -141,8 +141,8 @@ class Ahead:
         """Allocate an array for each that was taken since the last time."""
         asked, self._asked, self._arrays = self._asked, [], {}
         try:
-            for kind in asked:
-                self._arrays.setdefault(kind, []).append(self._new(*kind))
+            for each in asked:
+                self._arrays.setdefault(each, []).append(self._new(*each))
         except (MemoryError, RuntimeError):  # the next call may need less
             self.forget()
 
@@ -152,21 +152,18 @@ class Ahead:
 
 
 class Recordings(dict[Hashable, Any]):
-    """Recorded launches, or calls made of them, by the kind of a call, and its stream if it varies.
-
-    `ahead` has arrays for the next call.
-    """
+    """Recorded launches by the key of a call; `ahead` has arrays for the next call."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu, self.ahead = gpu, Ahead(gpu.xp.ndarray)
 
     def launch(
-        self, kind: Hashable, variable: Variables, launches: Launches, needed: Any = ()
+        self, call_key: Hashable, variable: Variables, launches: Launches, needed: Any = ()
     ) -> Recording:
-        """Replay the launches of a kind, or call `launches()` in its first call: see `record`."""
-        known: Recording | None = self.get(kind)
+        """Replay the launches of a key, or call `launches()` in its first call: see `record`."""
+        known: Recording | None = self.get(call_key)
         if known is None:
-            known = self[kind] = record(self._gpu, launches, variable, needed)
+            known = self[call_key] = record(self._gpu, launches, variable, needed)
             return known
         address = self._gpu.address
         values = [

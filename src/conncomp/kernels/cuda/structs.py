@@ -1,7 +1,6 @@
 """Structs that kernels take by value, packed from fields by name.
 
-CuPy passes plain bytes as fast as an integer, but a NumPy record field by field: so a struct is
-packed into bytes at once.
+CuPy passes plain bytes as fast as an integer, but a NumPy record field by field.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Workspace:
     """
 
     def __init__(self) -> None:
-        # What calls with this memory keep for later ones, by kind, and by graph and kind; cleared
+        # What calls with this memory keep for later ones, by key, and by graph and key; cleared
         # when the memory moves.
         self.calls: dict[Hashable, Any] = {}
         self.of_graphs: WeakKeyDictionary[Any, Recordings] = WeakKeyDictionary()
@@ -55,7 +55,7 @@ class Workspace:
         self.caller: int | None = None
         self._memory: dict[Hashable, DeviceArray] = {}  # by stream
         self._views: dict[tuple[Hashable, Parts], tuple[DeviceArray, ...]] = {}
-        self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
+        self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, struct and parts
         self.turn = RLock()  # to take it is to enter the workspace, in less time
 
     def __enter__(self) -> Workspace:
@@ -92,7 +92,7 @@ class Workspace:
     ) -> PlacedStruct:
         """Return a struct of pointers to uninitialised memory, and further parts `beside`, by name.
 
-        A struct that was taken before costs a look-up; an array is made when it is asked for.
+        A struct that was taken before costs a look-up.
         """
         key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         if (placed := self._structs.get(key)) is not None:

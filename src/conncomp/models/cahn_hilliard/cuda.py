@@ -37,7 +37,8 @@ class FieldEngine(GpuFields):
         consecutive = numbering == "consecutive"
         how: Any = {"consecutive": consecutive, "counted": counted, "device": "cuda"}
         question = Question(neighbourhood, batch_axes, **how)
-        array = Array(field, "cupy", field, values_above(threshold, field.dtype), question)
+        links, in_memory = values_above(threshold, field.dtype), isinstance(field, np.ndarray)
+        array = Array(field, "cupy", field, links, question, in_memory)
         image = array.image
         if not tiled_bricks.takes(self.gpu, image, INDEX_TYPES[0], consecutive):
             marked = above(threshold, field).view(np.uint8)

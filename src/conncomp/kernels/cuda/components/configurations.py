@@ -8,7 +8,7 @@ from typing import Any
 from conncomp._arguments import INDEX_TYPES
 from conncomp._core import native
 from conncomp.kernels.cuda.components.moments import LabelledComponents
-from conncomp.kernels.cuda.components.rows import extent_of, lengths_on
+from conncomp.kernels.cuda.components.rows import lengths_on
 from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, Templates, launch
 from conncomp.kernels.neighbourhood import Shape
@@ -34,7 +34,7 @@ def count_configurations(gpu: Gpu, given: LabelledComponents) -> Any:
     corners = prod(length + 1 for length in given.shape)
     corners *= given.labels.size // prod(given.shape)
     lengths, table = lengths_on(gpu, *given.shape), xp.asarray(weights)
-    labels, places, extent = given.label_rows(gpu), given.places(gpu), extent_of(gpu, lengths)
+    labels, extent, places = given.described(gpu, lengths)
     launch(count, gpu.grid(corners), labels, extent, corners, places, table, numbers)
     return numbers
 
@@ -46,8 +46,7 @@ def count_borders(gpu: Gpu, given: LabelledComponents) -> Any:
     if not len(kinds):
         return kinds
     lengths = lengths_on(gpu, *given.shape)
-    labels, places, extent = given.label_rows(gpu), given.places(gpu), extent_of(gpu, lengths)
-    launch(count, gpu.grid(given.labels.size), labels, extent, places, kinds)
+    launch(count, gpu.grid(given.labels.size), *given.described(gpu, lengths), kinds)
     return kinds
 
 

@@ -13,15 +13,7 @@ from conncomp.kernels.cuda.components.rows import (
     label_rows,
     lengths_on,
 )
-from conncomp.kernels.cuda.launcher import (
-    COUNT,
-    THREADS,
-    DeviceArray,
-    Gpu,
-    Templates,
-    first_entry,
-    launch,
-)
+from conncomp.kernels.cuda.launcher import COUNT, THREADS, Gpu, Templates, first_entry, launch
 from conncomp.kernels.cuda.structs import Struct
 
 KERNELS = Templates("cuda/components/contacts.cuh", "count_contacts", indices="label place")
@@ -35,7 +27,7 @@ COUNTS = Struct("KeyCounts", ("table", TABLE.dtype), "counts full")
 
 def find_contacts(
     gpu: Gpu,
-    labels: DeviceArray,
+    labels: Any,
     background: int,
     rows: int,
     shape: tuple[int, ...],

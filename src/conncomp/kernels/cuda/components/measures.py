@@ -1,8 +1,8 @@
 """The runs of labels, by recorded launches: drives ``measures.cuh``.
 
-The first call of a kind (labels of one shape and dtype on one stream) records the launches that
-find runs and measure them; later calls replay both. The host waits once, to learn how many
-components and runs there are.
+The first call with a key (labels of one shape and dtype on one stream) records the launches that
+find runs and measure them; later calls replay both. The host waits once, for the numbers of
+components and runs.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ KERNELS = Templates(
 )
 ROW = np.dtype(np.int32)
 
-# The most labels for recorded launches, whose memory stays allocated: 26 MB, and 67 MB more for a
-# batch.
+# The most labels of recorded launches, whose memory stays: 26 MB, and 67 MB more for a batch.
 MOST_ELEMENTS = 1 << 24
 # There is room for a row per `LABELS_OF_ROW` labels, and for `LEAST_ROWS` at least.
 LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
@@ -74,16 +73,16 @@ def start_runs(
     ``allowed(batch, shape)`` returns the background, or -1, and the smallest label. With `sums`
     these replace the runs.
     """
-    kind = _kind_of(gpu, labels, batch_axes, allowed)
-    if kind is None:
+    call_key = _key_of(gpu, labels, batch_axes, allowed)
+    if call_key is None:
         return None
-    repeated = _recorded.get(kind)
+    repeated = _recorded.get(call_key)
     if repeated is None:
-        background, lowest = kind[-2:]
+        background, lowest = call_key[-2:]
         in_all = sum(other.elements for other in _recorded.values()) + labels.size
         if len(_recorded) >= MOST_KINDS or in_all > MOST_LABELS:
             _recorded.clear()
-        repeated = _recorded[kind] = RecordedRuns(gpu, labels, batch_axes, background, lowest)
+        repeated = _recorded[call_key] = RecordedRuns(gpu, labels, batch_axes, background, lowest)
     repeated.start(labels, sums)
     return repeated
 
@@ -93,16 +92,16 @@ def measure_batch(
 ) -> Shapes | None:
     """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
-    Return None, for the general way, if no launches of the kind are recorded, or there is no
+    Return None, for the general way, if no launches are recorded, or there is no
     component. See `start_runs`.
     """
-    kind = _kind_of(gpu, labels, batch_axes, allowed)
-    repeated = None if kind is None else _recorded.get(kind)
+    call_key = _key_of(gpu, labels, batch_axes, allowed)
+    repeated = None if call_key is None else _recorded.get(call_key)
     return None if repeated is None else repeated.measure_batch(labels, moments)
 
 
-def _kind_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
-    """Return the key of a call's kind; None if its launches are not recorded."""
+def _key_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[Any, ...] | None:
+    """Return the key of a call; None if its launches are not recorded."""
     stream = gpu.current_stream()
     if (
         type(batch_axes) is not int
@@ -128,7 +127,7 @@ class Sums(NamedTuple):
 
 
 class RecordedRuns:
-    """The recorded launches that find the runs of labels of one kind on one stream.
+    """The recorded launches that find the runs of labels, for one key.
 
     Labels are contiguous, int32 or int64, not empty; `background` is no component, or -1, and
     `lowest` the smallest label that is allowed.
@@ -147,7 +146,7 @@ class RecordedRuns:
             "in_block": (2 * MOST_BLOCKS, COUNT),
             "state": (runs.STATE_WORDS, COUNT),
         }
-        # A workspace for this kind alone, so that its arrays stay valid.
+        # A workspace of its own, so that its arrays stay valid.
         memory = Workspace().take_struct(
             gpu, runs.TABLE, {**places, "entries": None, "items": prod(batch)}
         )
@@ -168,9 +167,9 @@ class RecordedRuns:
         self._known = 0, 0  # components and runs of the last call
 
     def start(self, labels: DeviceArray, sums: Sums | None = None) -> None:
-        """Launch what counts the runs of labels or, given `sums`, adds up tiles.
+        """Launch what counts the runs of labels, or adds up tiles.
 
-        Tiles are added up once an earlier call has found how many rows there are.
+        Tiles, given `sums`, once an earlier call has found how many rows there are.
         """
         self._adding = None
         if sums is not None and not self._batched:
@@ -188,9 +187,9 @@ class RecordedRuns:
         """Return the components of labels, whose rows are those of an item.
 
         Return None if there is no component, a label is not allowed, or rows exceed the room.
-        Labels of a batch are a copy, numbered apart, valid until the next call of the kind. If
-        tiles are added up, sums replace the runs. If `presuming`, the host does not wait for these,
-        but presumes the components and rows of the last calls; `holds` checks the components later.
+        Labels of a batch are a copy, numbered apart, valid until the next call. If tiles are added
+        up, sums replace the runs. If `presuming`, the host does not wait for these, but presumes
+        the components and rows of the last calls; `holds` checks the components later.
         """
         tiles = self._adding
         if tiles is not None:
@@ -228,7 +227,7 @@ class RecordedRuns:
     def measure_batch(self, labels: DeviceArray, moments: bool) -> Shapes | None:
         """Return the columns of labels in a batch; None if no launches are recorded for them.
 
-        Columns for as many components as in the last call are allocated while the GPU counts.
+        While the GPU counts, they are allocated for as many components as the last call had.
         """
         calls = self._calls
         counting, listing = self._recording, calls.get(LISTING)

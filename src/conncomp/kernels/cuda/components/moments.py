@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from conncomp.kernels.cuda.components.intensities import VALUE_TYPES
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows, lengths_on
 from conncomp.kernels.cuda.components.runs import FEW_AXES, ComponentRuns
@@ -33,13 +31,10 @@ class LabelledComponents(NamedTuple):
     shape: tuple[int, ...]  # of an item
     runs: ComponentRuns
 
-    def label_rows(self, gpu: Gpu) -> np.void:
-        """Return ``LabelRows``."""
-        return label_rows(gpu, self.labels, self.background, self.rows)
-
-    def places(self, gpu: Gpu) -> DeviceArray:
-        """Return `places_of` the components."""
-        return places_of(gpu, self.runs.components, self.rows)
+    def described(self, gpu: Gpu, lengths: Any) -> tuple[Any, ...]:
+        """Return ``LabelRows``, the ``Extent`` of an item, and `places_of` the components."""
+        labels = label_rows(gpu, self.labels, self.background, self.rows)
+        return labels, extent_of(gpu, lengths), places_of(gpu, self.runs.components, self.rows)
 
 
 def element_moments(gpu: Gpu, given: LabelledComponents, boxes: DeviceArray) -> tuple[Any, Any]:

@@ -39,7 +39,7 @@ class ComponentRuns:
     """The runs of the components of labels, 8 bytes each, and launches on them.
 
     `elements` is the number of labels, `count` that of components, `total` that of runs; `fields`
-    are those of ``RunTable`` but entries, filled by ``list_present``. Calls of a kind share the
+    are those of ``RunTable`` but entries, filled by ``list_present``. Calls with one key share the
     recorded launches of `calls`. `sums` are `TileSums`, which have listed components, but no runs.
     """
 
@@ -106,10 +106,10 @@ class ComponentRuns:
     def launch(
         self, purpose: Hashable, launches: Callable[[], None], *arrays: Any, memory: Any = ()
     ) -> None:
-        """Call `launches()`, or replay its launches of an earlier call of the kind.
+        """Call `launches()`, or replay those of an earlier call.
 
-        Launches depend on `purpose` and kind alone; `arrays` of theirs may move from call to call,
-        and replays also need `memory`. Kernels begin by ``follow_launch()``.
+        They depend on `purpose` and the call's key alone; their `arrays` may move, and replays also
+        need `memory`. Kernels begin by ``follow_launch()``.
         """
         if self._calls is None:
             launches()
@@ -122,7 +122,7 @@ class ComponentRuns:
 
 
 def find_runs(
-    gpu: Gpu, labels: DeviceArray, background: int, rows: int, length: int, items: int = 1
+    gpu: Gpu, labels: Any, background: int, rows: int, length: int, items: int = 1
 ) -> ComponentRuns:
     """Return the runs of the components of labels below `rows`.
 

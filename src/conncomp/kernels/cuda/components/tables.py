@@ -75,8 +75,7 @@ def list_members(
     """Return where the elements of each label begin, and the elements, ascending for each label.
 
     Elements, of the dtype `index`, count within items of `length`. `labels` are one-dimensional,
-    `sizes` those of `count_labels`; labels are sorted part by part. It waits for the GPU, to learn
-    how many elements are not background.
+    `sizes` those of `count_labels`; labels are sorted part by part. It waits for the GPU.
     """
     xp, empty = gpu.xp, labels.dtype.type(background)
     indptr = xp.zeros(len(sizes) + 1, COUNT)

@@ -70,7 +70,7 @@ def are_added_in_tiles(shape: tuple[int, ...], rows: int, image: Any) -> bool:
 
 
 class TileSums:
-    """The recorded launches that add up labels of one kind, and of an image.
+    """The recorded launches that add up labels, and an image.
 
     `allowed` are the label that is no component, or -1, and the smallest that may occur; labels are
     below `rows`. `runs` is the ``RunTable`` that gets the components, `image` an example of real
@@ -104,7 +104,7 @@ class TileSums:
         self.counted, self.is_steady, self.is_told = (0, 0), False, False
 
     def start(self, labels: DeviceArray, image: DeviceArray | None) -> None:
-        """Launch what adds up labels of the kind and the values of an image, or None."""
+        """Launch what adds up labels and the values of an image, or None."""
         if not self._is_clear:
             self._memory.fill(0)
         self._is_clear = self.is_told = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from conncomp.kernels.cuda.launcher import (
     Templates,
     launch,
 )
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.workspace import PlacedStruct, Workspace
 
 FILE = "cuda/core/numbering.cuh"
 WORD = 32
 WORDS = np.dtype(np.uint32)
-# Chunks of words whose roots the defaults count together; each adds up the counts of those before.
+# Chunks of words whose roots defaults count together; each adds up the counts before it.
 MOST_CHUNKS = 4096
 LABELS_AT_ONCE = 4
 # An item may have so many words of roots for each block to number them for itself.
@@ -34,6 +34,19 @@ _FEW = Templates(FILE, "mark_roots", "number_few_labels", indices="index")
 _WITHIN = Templates(FILE, "roots_within_items", indices="index")
 # Chunks are whole rounds of a block's words, and no more than run at once.
 ROUND = THREADS // WORD * LABELS_AT_ONCE
+
+
+class ByWord(NamedTuple):
+    """What drivers number roots by: parts of a workspace, or their arrays."""
+
+    roots_of_word: Any = None  # a bit for each of 32 indices
+    number_of_word: Any = None  # of its first root
+    in_chunk: Any = None  # how many roots a chunk of words has
+
+    @classmethod
+    def of(cls, placed: PlacedStruct) -> ByWord:
+        """Return the arrays that were taken with a struct."""
+        return cls(*map(placed.__getitem__, cls._fields))
 
 
 def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items: int = 1) -> Any:

@@ -18,7 +18,7 @@ STRIP = 1 << 20  # bytes of a buffer
 BUFFERS = 2  # of a thread
 MOST_THREADS = 16  # more do not copy faster
 FEW_BYTES = 4 << 20  # as many are sooner moved by one copy of the driver
-# What is copied at once between pinned memory and a GPU, before Ctrl-C is heard.
+# Pinned memory is copied in such pieces, between which Ctrl-C is heard.
 PIECE = 1 << 28
 
 PINNED = 1  # ``cudaMemoryTypeHost``
@@ -34,8 +34,7 @@ def is_pinned(xp: Any, array: NDArray[Any]) -> bool:
 def upload(xp: Any, array: NDArray[Any], target: Any, wait: bool = True) -> None:
     """Copy a contiguous array of main memory to one of a GPU.
 
-    Without `wait` the last piece of a pinned array may still be on its way: it must not change
-    before the GPU has been waited for.
+    Without `wait` a pinned array must not change before the GPU has been waited for.
     """
     if is_pinned(xp, array):
         _copy_pinned(xp, int(target.data.ptr), array.ctypes.data, array.nbytes, TO_GPU, wait)

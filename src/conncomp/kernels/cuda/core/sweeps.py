@@ -33,8 +33,8 @@ def counted_sweeps() -> Iterator[list[int]]:
 def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> int:
     """Call ``sweep(0)``, ``sweep(1)``, ... until one has changed nothing; return how many have.
 
-    It waits for the GPU after every `batch` sweeps. An earlier kernel has started `last_change`,
-    the workspace's `LAST_CHANGE`.
+    It waits for the GPU after every `batch` sweeps. A kernel has started `last_change`, which is
+    `LAST_CHANGE`.
     """
     number = 0
     while True:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.numbering import WORDS, chunks_of
+from conncomp.kernels.cuda.core.numbering import WORDS, ByWord, chunks_of
 from conncomp.kernels.cuda.grid import run_tiles
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import (
@@ -35,10 +35,9 @@ LEAST = 1 << 24
 # The threads of blocks that sample, label and join, and write.
 SAMPLING, LABELLING, WRITING = 1024, run_tiles.WORDS_OF_TILE // 4, 256
 KEPT = np.dtype((np.void, 6928))  # ``KeptBundles``
-AXES, ENTRIES = run_tiles.AXES, "entries_of_words"
+AXES = run_tiles.AXES
 # Whether a volume is labelled by bundles, the value of its foreground, and which tiles of bricks
-# are next to be labelled, joined and written; and by how many blocks a multiprocessor, as many as
-# run at once.
+# are next to be labelled, joined and written; and by how many blocks a multiprocessor.
 WORDS_OF_CHOICE, BLOCKS, JOINING = 5, 3, 8
 
 
@@ -58,19 +57,19 @@ class BundlePlan(NamedTuple):
         sample, label, join, _, *settle = gpu.load(*self.module)
         rule, values, shape, by_tile = image.rule, image.values, self.shape, (self.tiles, LABELLING)
         choice, kept, components = placed["elsewhere"], placed["kept"], placed["components"]
-        roots, entries = (placed["roots_of_words"], placed[ENTRIES]) if settle else (None, None)
+        roots, _, counts = ByWord.of(placed) if settle else ByWord()
+        entries = placed["entries_of_word"] if settle else None
         launch(sample, (1, SAMPLING), rule, values, shape, choice, components)
         launch(label, by_tile, rule, values, labels, shape, choice, kept, roots, entries)
         launch(join, by_tile, labels, shape, choice, kept)
         for each in settle:
-            (chunk, chunks), counts = self.chunked, placed["in_chunk"]
-            by_chunk = min(chunks, gpu.resident_threads), THREADS
+            chunk, by_chunk = self.chunked[0], (min(self.chunked[1], gpu.resident_threads), THREADS)
             launch(each, by_chunk, labels, shape, choice, roots, entries, chunk, counts, components)
 
     def after(self, gpu: Gpu, labels: DeviceArray, placed: PlacedStruct) -> None:
         """Write the labels of a volume if its foreground has one value."""
         _, _, _, write, *settle = gpu.load(*self.module)
-        roots, numbers = (placed["roots_of_words"], placed["numbers"]) if settle else (None, None)
+        roots, numbers, _ = ByWord.of(placed) if settle else ByWord()
         choice, kept, components = placed["elsewhere"], placed["kept"], placed["components"]
         by_tile, shape = (self.tiles, WRITING), self.shape
         launch(write, by_tile, labels, shape, choice, kept, roots, numbers, components)
@@ -83,6 +82,6 @@ def plan_of(geometry: Geometry, links: Links, index: DType, consecutive: bool) -
     tiles, words = prod(run_tiles.tiles_along(geometry.shape)), run_tiles.words_of(geometry.shape)
     parts: dict[str, Part] = {"kept": (tiles, KEPT)}
     if consecutive:
-        parts[ENTRIES] = words, WORDS
+        parts["entries_of_word"] = words, WORDS
     module = (_NUMBERS if consecutive else _ROOTS).module()
     return BundlePlan(module, run_tiles.shape_of(geometry), tiles, chunks_of(words), parts)

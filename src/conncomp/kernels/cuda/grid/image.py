@@ -164,10 +164,10 @@ class Image:
     """An array on a GPU, and which of its elements are connected.
 
     For bonds, `values` are bytes of the lattice's shape, the first of them that of the first axis.
-    The `batch_axes` ahead hold the items; elements of bonds must lie evenly along them, other
-    arrays are copied if they do not. `shape` is that of an item without axes of length 1, but for
-    those put ahead to reach one of `RANKS`. Raise ValueError if there are too many axes, or strides
-    are no multiples of the item size.
+    Elements of bonds must lie evenly along the `batch_axes` ahead; other arrays are copied if they
+    do not. `shape` is that of an item without axes of length 1, but for those put ahead to reach
+    one of `RANKS`. Raise ValueError if there are too many axes, or strides are no multiples of the
+    item size.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.kernels import layout
-from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
+from conncomp.kernels.cuda.core.numbering import WORD, WORDS, ByWord, chunks_of
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Geometry, Image
 from conncomp.kernels.cuda.launcher import (
@@ -102,9 +102,9 @@ def fill_labels(
     launch(join, (plan.tiles, JOINING), values, labels, shape, table)
     if consecutive:
         settle, assign = number
-        by_chunk, chunk, counts = (plan.chunks, THREADS), plan.chunk, placed["in_chunk"]
-        roots, entries = placed["roots_of_word"], placed["entries_of_word"]
-        components, numbers = placed["components"], placed["number_of_word"]
+        by_chunk, chunk = (plan.chunks, THREADS), plan.chunk
+        roots, numbers, counts = ByWord.of(placed)
+        entries, components = placed["entries_of_word"], placed["components"]
         launch(settle, by_chunk, labels, shape, None, roots, entries, chunk, counts, components)
         launch(assign, by_chunk, plan.words, chunk, roots, counts, numbers)
     launch(write, (plan.tiles, LABELLING), labels, shape, table)

@@ -1,4 +1,15 @@
-"""The default for large arrays on the GPU: drives ``tiled_bricks.cuh``."""
+"""The default for large arrays on the GPU: drives ``tiled_bricks.cuh``.
+
+Rows or bundles (`Plan.instead`) label arrays of some values faster. The host does not wait to learn
+which: `fill_labels` launches all, and the GPU decides:
+
+    `before`   sample                sets elsewhere[0] to 1 if rows or bundles label the array
+               label, join, ...      skipped at 0; label of bundles sets 0 at a second value
+    bricks     label, join, settle   skipped at 1
+               number_words          numbers the roots of either
+    `after`    write, of bundles     skipped at 0; rows have written `before`
+    bricks     write                 skipped at 1
+"""
 
 from __future__ import annotations
 
@@ -10,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INDEX_TYPES
-from conncomp.kernels.cuda.core.numbering import WORD, WORDS, chunks_of
+from conncomp.kernels.cuda.core.numbering import WORD, WORDS, ByWord, chunks_of
 from conncomp.kernels.cuda.grid import bundle_tiles, row_tiles, tiled_elements
 from conncomp.kernels.cuda.grid.image import (
     RANKS,
@@ -49,8 +60,6 @@ LINKED = (1, 2, 3)
 LEAST_FILLED = 0.25
 # A block numbers the words of an item of a batch, by so many threads, if there are so many.
 ITEM_THREADS, LEAST_OF_ITEM, MOST_OF_ITEM = 1024, 256, 4096
-# The parts of the workspace for consecutive labels, with an entry per word, or per chunk.
-BY_WORD = "roots_of_words", "numbers", "in_chunk"
 # Images that may have sparse tiles: their axes, dtype of labels, and labels written at once.
 SPARSE_AXES, SPARSE_INDEX, TOGETHER = 2, np.dtype(np.int32), 4
 BITS, NODE, COMPARISON, SPARSE = (np.dtype(name) for name in ("u8", "u2", "u1", "u1"))
@@ -177,7 +186,7 @@ def fill_labels(
     (label,), (join, *links), (write, *number), *_ = (gpu.load(*each) for each in plan.modules)
     placed = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
     table = placed.struct
-    roots, numbers, in_chunk = (placed[name] if consecutive else None for name in BY_WORD)
+    roots, numbers, in_chunk = ByWord.of(placed) if consecutive else ByWord()
     tiles, values = plan.tiles, image.values
     for link in links:
         launch(link, gpu.grid(plan.bricks, LINK_THREADS), tiles, image.rule, values, table)
@@ -206,18 +215,14 @@ def fill_labels(
 
 
 class Plan(NamedTuple):
-    """The choices of `fill_labels` for all arrays of one kind.
+    """The choices of `fill_labels` for all arrays of one kind."""
 
-    `modules` are kernels that label tiles, join them, and write labels, and those of `instead`:
-    kernels for some arrays, launched `before` bricks, which then do nothing, and `after`.
-    """
-
-    kind: _Names
-    modules: tuple[Module, ...]
+    kind: _Names  # the template arguments
+    modules: tuple[Module, ...]  # kernels that label tiles, join, and write, and those of `instead`
     instead: row_tiles.RowPlan | bundle_tiles.BundlePlan | None
     rule: Any  # ``Equal<T>``, or 0 for ``GivenLinks``
     tiles: Any
-    bricks: int
+    bricks: int  # of all tiles
     words: int  # of the array
     columns: int  # words of a row
     words_of_item: int  # if a block numbers each item, else 0
@@ -229,7 +234,7 @@ class Plan(NamedTuple):
     border: int  # the bricks at the border of a tile
     shared: int  # bytes of a block
     table: Fields
-    by_word: dict[str, Part]  # further parts: those of `BY_WORD`, and of `instead`
+    by_word: dict[str, Part]  # further parts: those of `ByWord`, and of `instead`
 
 
 def _may_be_sparse(geometry: Geometry, links: Links, index: DType) -> bool:
@@ -255,8 +260,7 @@ def plan_of(
     fixed = rank in FIXED and logs == LOGS[rank] and items == 1
     tiles = items * count_tiles(shape, _brick_log(geometry), logs)
     of_tile, border = 1 << sum(logs), _count_at_border(rank, logs)
-    bricks = tiles * of_tile
-    of_item = words_of(shape)
+    bricks, of_item = tiles * of_tile, words_of(shape)
     words = items * of_item
     by_item = consecutive and items > 1 and LEAST_OF_ITEM <= of_item <= MOST_OF_ITEM
     chunked = chunks_of(words)
@@ -279,35 +283,36 @@ def plan_of(
     }
     rule = rule_of(links)
     compared = rule.name if by_value else _GIVEN_LINKS[1 if geometry.steps.most_moves <= 1 else 3]
-    elsewhere = sparse or instead is not None
-    kind = _named(compared, rank, logs if fixed else None, items > 1, index, elsewhere)
+    constant, elsewhere = logs if fixed else None, sparse or instead is not None
+    kind = _named(compared, rank, constant, items > 1, index, elsewhere)
     # Few blocks loop over the tiles of volumes where `instead` may leave them nothing to do.
     most = multiprocessors if instead and not sparse else tiles
-    by_word = ((words, WORDS), (words, index), (chunked[1], COUNT)) if consecutive else ()
+    joining = min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most)
+    by_word = ByWord((words, WORDS), (words, index), (chunked[1], COUNT))._asdict()
     return Plan(
-        kind,
-        (
+        kind=kind,
+        modules=(
             _LABEL.module(kind),
             _JOIN.module(kind) if by_value else _LINK.module(rule.name, kind),
             _WRITE[consecutive, by_item].module(kind),
             *((instead.module,) if instead else ()),
         ),
-        instead,
-        rule.struct if by_value else np.uint8(0),
-        tiling(geometry, logs),
-        bricks,
-        words,
-        -(-shape[-1] // WORD),
-        of_item if by_item else 0,
-        chunked,
-        (min(tiles, bundle_tiles.BLOCKS * most), of_tile),
-        (min(-(-tiles * border // JOIN_THREADS), bundle_tiles.JOINING * most), JOIN_THREADS),
-        tiles > items or any(geometry.steps.periodic),
-        tiles,
-        border,
-        0 if sparse else of_tile * BRICK * NODE.itemsize,
-        table,
-        {**dict(zip(BY_WORD, by_word, strict=False)), **(instead.parts if instead else {})},
+        instead=instead,
+        rule=rule.struct if by_value else np.uint8(0),
+        tiles=tiling(geometry, logs),
+        bricks=bricks,
+        words=words,
+        columns=-(-shape[-1] // WORD),
+        words_of_item=of_item if by_item else 0,
+        chunked=chunked,
+        by_tile=(min(tiles, bundle_tiles.BLOCKS * most), of_tile),
+        by_border=(joining, JOIN_THREADS),
+        joins=tiles > items or any(geometry.steps.periodic),
+        tile_count=tiles,
+        border=border,
+        shared=0 if sparse else of_tile * BRICK * NODE.itemsize,
+        table=table,
+        by_word=(by_word if consecutive else {}) | (instead.parts if instead else {}),
     )
 
 

@@ -75,15 +75,11 @@ def _unite(
 
 
 class _Plan(NamedTuple):
-    """The choices of `fill_labels` for all arrays of one kind.
-
-    `sizes` are the elements of the array, of an item, and of a chunk whose roots are counted
-    together.
-    """
+    """The choices of `fill_labels` for all arrays of one kind."""
 
     module: Module
     tiles: Any  # ``Tiling<rank, 0, GivenLogs>``
-    sizes: tuple[int, int, int]
+    sizes: tuple[int, int, int]  # elements of the array, of an item, and of a chunk
     joins: bool  # whether elements of different tiles, or at the ends of an axis, are neighbours
     by_tile: tuple[int, int]
     by_chunk: tuple[int, int]

@@ -40,8 +40,7 @@ def choose_tile(shape: Shape, part_log: int, usual: tuple[int, ...], least: int)
     """Return the logarithms of a tile's parts along the last axis, and along two more.
 
     Tiles have as many parts, each ``1 << part_log`` long, as the `usual` ones of a large array, but
-    no more than the array has; fewer for the `least` number of tiles; and one for each lane of a
-    warp at least.
+    no more than the array has; fewer for the `least` number of tiles.
     """
     axes = min(len(shape), 3)
     # The logarithms of the numbers of parts along each axis.
