@@ -35,7 +35,7 @@ template <class A, class B> struct Either<false, A, B> {
 #endif
 
 // Waits for the launch before, and lets blocks of the next start early and wait here. Recorded kernels
-// (Gpu.repeat) begin with it, so each sees what all before it wrote.
+// (recordings.py) begin with it, so each sees what all before it wrote.
 inline void follow_launch() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
