@@ -2,7 +2,7 @@
 
 Defaults for weak components: rows by afforest; lists of edges by ``arcs.h``, on a GPU ``ecl.cuh``.
 From the 2nd or 16th call for a list on, the CPU may make rows, and keep them in the caller's
-`Graph` (`on_cpu.fill_by_afforest`).
+`Graph` (`on_cpu.fill_weak`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _paper = partial(paper_on_gpu, first=0)
 
 # A problem is the `Parts` of a graph, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
-    Algorithm("auto", "cpu", on_cpu.fill_by_afforest, AFFOREST),
-    Algorithm("afforest", "cpu", on_cpu.fill_by_afforest, AFFOREST),
+    Algorithm("auto", "cpu", on_cpu.fill_weak, AFFOREST),
+    Algorithm("afforest", "cpu", on_cpu.fill_weak, AFFOREST),
     Algorithm("ecl", "cpu", on_cpu.fill_by_ecl, JAIGANESH, ecl.OPTIONS),
     Algorithm("bfs", "cpu", on_cpu.fill_by_bfs, HAWICK),
     Algorithm("recolouring", "cpu", on_cpu.fill_by_recolouring, HAWICK),

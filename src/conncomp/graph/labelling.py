@@ -108,7 +108,8 @@ def connected_components(
         arcs between components, and then by the smallest vertex.
     algorithm : str, optional
         All give the same labels. On the CPU "auto", "afforest", "ecl", "bfs" or "recolouring", and
-        for strong components "auto" or "tarjan"; on a GPU "auto" or others.
+        for strong components "auto" or "tarjan"; on a GPU "auto" or others. "afforest" samples
+        rows of a matrix, but reads every edge of a list.
         :doc:`/algorithms/graph_options` lists them, with options and memory.
     dtype : dtype or "smallest", optional
         Of the labels: integers of 8 to 64 bits if the labels fit, by default int32 where every

@@ -25,7 +25,7 @@ CALLS_FOR_ROWS = 16
 _calls: WeakKeyDictionary[GraphArrays, int] = WeakKeyDictionary()  # calls that labelled a long list
 
 
-def fill_by_afforest(graph: GraphArrays, task: Task) -> tuple[int]:
+def fill_weak(graph: GraphArrays, task: Task) -> tuple[int]:
     """Label weak components: of rows by ``afforest.h``, of a list of edges by ``arcs.h``.
 
     A later call for a long list may make rows, which stay in the caller's `Graph`: see `_rows_pay`.
