@@ -206,7 +206,8 @@ def connected_components(
         )
         task = Task(gpu, output.labels, workspace, consecutive=numbering != "roots")
         if where == "cuda":
-            count = _fill_on_gpu(graph, chosen, choices, task, numbering, call_key)
+            fill_there = _fill_on_gpu if on_gpu else _move_and_fill
+            count = fill_there(graph, task, chosen, choices, numbering, call_key)
         else:
             fill = on_cpu.fill_topologically if numbering == "topological" else chosen.fill
             (count,) = fill(graph, task, **choices)
@@ -231,26 +232,25 @@ def _are_strong(directed: Any, connection: Any, numbering: Any) -> bool:
     return strong
 
 
+def _move_and_fill(graph: Parts, task: Task, *how: Any) -> int:
+    """Move a graph in main memory to the current GPU, and the labels back."""
+    gpu, placed = current_gpu(), graph.to("cuda")
+    with placed.stream():
+        labels = gpu.xp.empty(task.labels.shape, task.labels.dtype)
+        count = int(_fill_on_gpu(placed, task._replace(gpu=gpu, labels=labels), *how))
+        _array_storage.move_from_gpu(labels, task.labels)
+    return count
+
+
 def _fill_on_gpu(
     graph: Parts,
+    task: Task,
     algorithm: Algorithm,
     options: Mapping[str, Any],
-    task: Task,
     numbering: str,
     call_key: CallKey,
 ) -> Any:
-    """Fill labels; return the number of components; record launches if there is a key.
-
-    Without ``task.gpu``, move a graph in main memory to the current GPU, and the labels back.
-    """
-    if task.gpu is None:
-        gpu, placed = current_gpu(), graph.to("cuda")
-        with placed.stream():
-            labels = gpu.xp.empty(task.labels.shape, task.labels.dtype)
-            there = task._replace(gpu=gpu, labels=labels)
-            count = int(_fill_on_gpu(placed, algorithm, options, there, numbering, call_key))
-            _array_storage.move_from_gpu(labels, task.labels)
-        return count
+    """Fill labels; return the number of components; record launches if there is a key."""
     if call_key is not None:
         return fill_and_record(call_key, graph, algorithm, task)
     with Workspace() if task.workspace is None else task.workspace as memory:
