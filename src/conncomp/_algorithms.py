@@ -1,4 +1,14 @@
-"""The description of an algorithm, its checks, and tables of algorithms."""
+"""The description of an algorithm, its checks, and tables of algorithms.
+
+Who fills labels, called by whom, with what:
+
+    `fill`            `answer`, for an array          labels
+    `fill_array`      that `fill`                     array, workspace, labels
+    `fill_on_gpu`     `fill_array`, recordings        question, gpu, image, labels, workspace
+    `Algorithm.fill`  `run_algorithm`, graphs, spins  problem, task
+    `fill_labels`     "auto" for arrays on a GPU      gpu, image, labels, workspace, consecutive
+    `fill_roots`      the `fill` of `by_roots`        gpu, problem, roots, workspace
+"""
 
 from __future__ import annotations
 
