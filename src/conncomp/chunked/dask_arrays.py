@@ -1,7 +1,9 @@
 """`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler.
 
-Labels are computed into one array of main memory, chunk by chunk. Dask itself would copy all chunks
-to a new array in one thread, which takes longer than to label them.
+`labels.compute()` and `dask.compute(labels)` run different graphs. In this process, tasks of the
+first write into one array (`_Labelling.writing`): Dask would copy all chunks to a new array in one
+thread, which takes longer than to label them. `dask.compute` never calls the
+method: it merges the graphs of arrays, whose tasks return chunks.
 """
 
 from __future__ import annotations

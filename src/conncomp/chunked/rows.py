@@ -99,6 +99,7 @@ def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
 def table_of(measured: Any, ahead: Any, surfaces: bool, image: bool, **columns: Any) -> RowTable:
     """Return rows of what was measured of a part that begins at `ahead`, with other columns."""
     sizes, boxes = measured.sizes, measured.bounding_boxes
+    # Exact: measures/statistics.py and streams/open_components.py refuse `LARGEST_SUM` and more.
     sums = np.rint(measured.centroids * sizes[:, None]).astype(np.int64) + ahead * sizes[:, None]
     begin, end = boxes[:, :, 0] + ahead, boxes[:, :, 1] + ahead
     table = RowTable(columns, size=sizes, begin=begin, end=end, sum=sums)

@@ -2,7 +2,7 @@
 
     table, file           ->  columns            frames.py, columns.py, files/
     columns               ->  keys, numbers      ids.py and values.py, id_space.py
-    numbers of pairs      ->  table of clusters  id_space.py, clustering.py
+    numbers of pairs      ->  table of clusters  pair_clusters.py, clustering.py
 
 `pairs.py` does it at once or batch by batch, `dask_frames.py` as tasks.
 """

@@ -26,8 +26,9 @@ from conncomp.tables.columns import (
 )
 from conncomp.tables.forests import GrowingLeastForest
 from conncomp.tables.frames import as_table, by_part, library_of_side
-from conncomp.tables.id_space import ClustersInMemory, IdSpace, common_family, taken
+from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.ids import Family
+from conncomp.tables.pair_clusters import ClustersInMemory
 
 Sides = Sequence[list[Column]]
 

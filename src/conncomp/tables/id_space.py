@@ -1,4 +1,4 @@
-"""Distinct ids of one or several columns, and the forests of their numbers: the clusters."""
+"""Distinct ids of one or several columns, whose numbers clusters unite."""
 
 from __future__ import annotations
 
@@ -6,90 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conncomp._array_storage import move_to_gpu, new_array, on_host
-from conncomp._core import native
+from conncomp._array_storage import move_to_gpu, on_host
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.tables.pair_clusters import GpuClusters
 from conncomp.tables.columns import Column, arrow, is_array, without_views
 from conncomp.tables.frames import ARRAY_LIBRARIES
 from conncomp.tables.ids import Family, Ids, family_of
+from conncomp.tables.pair_clusters import Clusters, new_clusters
 from conncomp.tables.values import Keys
-
-
-class ClustersInMemory:
-    """Ids whose keys are `words`, or bytes if that is 0, and their clusters."""
-
-    on_gpu = False
-
-    def __init__(self, words: int, thresholds: list[float]) -> None:
-        self.words = words
-        classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
-        self._native: Any = classes[words](thresholds)
-
-    @property
-    def size(self) -> int:
-        """The number of distinct ids."""
-        return int(self._native.size)
-
-    def add_ids(self, keys: Keys) -> NDArray[np.int32]:
-        """Return the numbers of ids; new ones get numbers."""
-        numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
-        self._native.add_ids(*keys, numbers)
-        return numbers
-
-    def add_pairs(self, left: Keys, right: Keys, weights: Any) -> None:
-        """Unite the keys of pairs; weights may be None."""
-        self._native.add_pairs(*left, *right, weights, None, None)
-
-    def add_numbered_pairs(self, left: Keys, right: Keys, weights: Any) -> tuple[Any, Any]:
-        """Unite the keys of pairs; return the numbers of both ends."""
-        u, v = np.empty(self._rows(left), np.int32), np.empty(self._rows(right), np.int32)
-        self._native.add_pairs(*left, *right, weights, u, v)
-        return u, v
-
-    def roots(self, level: int) -> NDArray[np.int32]:
-        """Return the first id of each one's cluster at a threshold, the lowest being 0."""
-        labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
-        self._native.label(level, False, labels)
-        return labels
-
-    def unite_roots(self, level: int, roots: NDArray[np.int32]) -> None:
-        """Unite each id with the one whose number is its entry of `roots`."""
-        self._native.unite_roots(level, roots)
-
-    def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the numbers of clusters, in the order of their roots, and their sizes."""
-        numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
-        np.copyto(numbers, roots)
-        native.number_clusters(numbers, sizes)
-        return numbers, sizes
-
-    def all_keys(self) -> Keys:
-        """Return the keys of the distinct ids by their numbers."""
-        if self.words:
-            words = new_array(np, (self.size, self.words), np.uint64)
-            self._native.copy_ids(words)
-            return (words,)
-        ends, data = np.empty(self.size + 1, np.int64), np.empty(self._native.bytes, np.uint8)
-        self._native.copy_ids(ends, data)
-        return ends, data
-
-    def keep_ids_only(self) -> None:
-        """Give back all memory but that of the ids."""
-        self._native.keep_ids_only()
-
-    def _rows(self, keys: Keys) -> int:
-        return len(keys[0]) - (self.words == 0)
-
-
-Clusters = ClustersInMemory | GpuClusters
-
-
-def new_clusters(words: int, thresholds: list[float], on_gpu: bool) -> Clusters:
-    """Return empty clusters, for keys as above; without thresholds they only number ids."""
-    return GpuClusters(current_gpu(), thresholds) if on_gpu else ClustersInMemory(words, thresholds)
 
 
 class IdSpace:
@@ -107,7 +31,7 @@ class IdSpace:
         words = [family.words for family in families]
         several = words if len(words) > 1 else []
         self._id_tables = [new_clusters(of_key, [], on_gpu) for of_key in several]
-        self._pair_tables = [new_clusters(1, [], on_gpu) for _ in several[2:]]
+        self._joined_tables = [new_clusters(1, [], on_gpu) for _ in several[2:]]
         self.clusters = new_clusters(1 if several else words[0], thresholds, on_gpu)
 
     @property
@@ -130,7 +54,7 @@ class IdSpace:
             return keys[0]
         numbers = [table.add_ids(key) for table, key in zip(self._id_tables, keys, strict=True)]
         joined = _joined(numbers[0], numbers[1])
-        for table, number in zip(self._pair_tables, numbers[2:], strict=True):
+        for table, number in zip(self._joined_tables, numbers[2:], strict=True):
             joined = _joined(table.add_ids((joined,)), number)
         return (joined,)
 
@@ -161,7 +85,7 @@ class IdSpace:
         if not self._id_tables:
             return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
-        for table in reversed(self._pair_tables):
+        for table in reversed(self._joined_tables):
             first, last = _split(joined)
             numbers.append(last)
             joined = keys_of(table)[0][first]
@@ -183,7 +107,7 @@ class IdSpace:
             signs = ids.negative, ids.large
             parts.append({"family": ids.family, "schema": schema, "dtypes": dtypes, "signs": signs})
         arrays: dict[str, Any] = {}
-        for k, clusters in enumerate([self.clusters, *self._id_tables, *self._pair_tables]):
+        for k, clusters in enumerate([self.clusters, *self._id_tables, *self._joined_tables]):
             for j, array in enumerate(clusters.all_keys()):
                 arrays[f"keys{k}_{j}"] = on_host(array)
         return parts, arrays
@@ -201,7 +125,7 @@ class IdSpace:
                 schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(part["schema"])))
                 ids.types += [field.type for field in schema]
             ids.negative, ids.large = part.get("signs", (False, False))
-        for k, store in enumerate([space.clusters, *space._id_tables, *space._pair_tables]):
+        for k, store in enumerate([space.clusters, *space._id_tables, *space._joined_tables]):
             dtypes: list[Any] = [np.uint64] if store.words else [np.int64, np.uint8]
             given = [arrays[f"keys{k}_{j}"] for j in range(len(dtypes))]
             keys = map(np.ascontiguousarray, given, dtypes)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_progress, shown
 from conncomp._core import native
-from conncomp.tables.id_space import new_clusters
 from conncomp.tables.ids import one_word
+from conncomp.tables.pair_clusters import new_clusters
 
 if TYPE_CHECKING:
     from conncomp.files.access import Progress

@@ -1,8 +1,15 @@
 """The runs of labels, by recorded launches: drives ``measures.cuh``.
 
 The first call with a key (labels of one shape and dtype on one stream) records the launches that
-find runs and measure them; later calls replay both. The host waits once, for the numbers of
-components and runs.
+find runs and measure them; later calls replay both. The steps of a call, and what fields each sets:
+
+                 tiles add up sums                  runs are found
+    start        _adding = tiles                    _adding = None, _recording
+    finish       tiles.counted, _unfit = 0          _known, _rows_met
+      no count   start again, without sums ------>  likewise; _unfit + 1, if values did not fit
+      presumed   _unfit = 0, without a wait
+    holds        tiles.counted; True if presumed    True
+      False      finish again, with counts; holds
 """
 
 from __future__ import annotations
@@ -70,8 +77,7 @@ def start_runs(
     """Launch what finds the runs of labels; the caller holds `turn` until all is launched.
 
     Return None, for the general way, if arrays are large or empty, or arguments are to be refused.
-    ``allowed(batch, shape)`` returns the background, or -1, and the smallest label. With `sums`
-    these replace the runs.
+    ``allowed(batch, shape)`` returns the background, or -1, and the smallest label.
     """
     call_key = _key_of(gpu, labels, batch_axes, allowed)
     if call_key is None:
@@ -92,8 +98,7 @@ def measure_batch(
 ) -> Shapes | None:
     """Return the `Shapes` of labels in a batch by recorded launches, with little Python.
 
-    Return None, for the general way, if no launches are recorded, or there is no
-    component. See `start_runs`.
+    Return None, for the general way, if no launches are recorded or there is no component.
     """
     call_key = _key_of(gpu, labels, batch_axes, allowed)
     repeated = None if call_key is None else _recorded.get(call_key)
@@ -118,10 +123,7 @@ def _key_of(gpu: Gpu, labels: Any, batch_axes: Any, allowed: Allowed) -> tuple[A
 
 
 class Sums(NamedTuple):
-    """The sums to add up: of coordinates, and of values of an image.
-
-    `image` is contiguous, with a value for each label, or None.
-    """
+    """What to add up: coordinates, and the values of a contiguous image, or None."""
 
     image: DeviceArray | None
 
@@ -160,17 +162,14 @@ class RecordedRuns:
             self._copy = self._memory["copy"].reshape(labels.shape)
         self._recording: Recording | None = None
         self._tiles: dict[bool, TileSums] = {}  # by whether values are real
-        self._adding: TileSums | None = None  # started in this call
-        self._unfit = 0  # how many images in turn had real numbers that tiles do not add up
+        self._adding: TileSums | None = None
+        self._unfit = 0  # images in turn that tiles could not add up
         self._rows_met = 0  # in the last call that looked for runs
         self._calls = Recordings(gpu)
         self._known = 0, 0  # components and runs of the last call
 
     def start(self, labels: DeviceArray, sums: Sums | None = None) -> None:
-        """Launch what counts the runs of labels, or adds up tiles.
-
-        Tiles, given `sums`, once an earlier call has found how many rows there are.
-        """
+        """Launch what adds up `sums` in tiles, once rows are known, or counts runs."""
         self._adding = None
         if sums is not None and not self._batched:
             image = sums.image
@@ -187,9 +186,8 @@ class RecordedRuns:
         """Return the components of labels, whose rows are those of an item.
 
         Return None if there is no component, a label is not allowed, or rows exceed the room.
-        Labels of a batch are a copy, numbered apart, valid until the next call. If tiles are added
-        up, sums replace the runs. If `presuming`, the host does not wait for these, but presumes
-        the components and rows of the last calls; `holds` checks the components later.
+        Labels of a batch are a copy, numbered apart, valid until the next call. If `presuming`, the
+        host does not wait for sums, but presumes the last calls' components and rows.
         """
         tiles = self._adding
         if tiles is not None:
@@ -198,7 +196,7 @@ class RecordedRuns:
             if count > 0:
                 self._unfit = 0
                 return self._components(labels, rows, count, 0, tiles)
-            self.start(labels)  # find runs instead
+            self.start(labels)
         assert self._recording is not None
         self._calls.ahead.allocate()
         count, total, rows = self._recording.read_all(self._state, runs.STATE_WORDS)
@@ -260,7 +258,7 @@ class RecordedRuns:
         return new(total, runs.ENTRY), new(count * shapes.words_of(ndim), COUNT), columns
 
     def holds(self) -> bool:
-        """Whether `finish` presumed the right number of components; if not, `finish` again."""
+        """Whether `finish` presumed the right number of components."""
         self._calls.ahead.forget()
         tiles = self._adding
         if tiles is None:
