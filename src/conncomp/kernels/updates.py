@@ -10,6 +10,9 @@ from conncomp.kernels.lattice import MOST_AXES
 # The field of a record, and the one after it, for how clusters wrap: see ``core/spins.h``.
 WINDING_AXES = 12
 
+# Of local updates, on edges and of glasses: ``GlassRule`` of ``core/spin_glass.h``.
+LOCAL_RULES = ("metropolis", "heat-bath")
+
 
 class Drawn(NamedTuple):
     """The random numbers of replicas: of a seed, the first replica, and how many there are."""

@@ -14,8 +14,8 @@ from conncomp._core import native
 from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice
-from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack, unpack
-from conncomp.kernels.updates import Drawn, Engine
+from conncomp.kernels.spin_glass import GlassReplicas, check_words, pack, unpack
+from conncomp.kernels.updates import LOCAL_RULES, Drawn, Engine
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
@@ -43,7 +43,7 @@ from conncomp.models.thermal import Thermal
 
 
 class GlassEngine:
-    """Sweeps by a rule of `RULES`, by ``kernels/cpu/models/spin_glass.h``."""
+    """Sweeps by a rule of `LOCAL_RULES`, by ``kernels/cpu/models/spin_glass.h``."""
 
     xp: Any = np
 
@@ -170,7 +170,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
         if self.lattice.sites > INT32_MAX:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        check_choice("update", update, RULES)
+        check_choice("update", update, LOCAL_RULES)
         self.update = update
         is_drawn = couplings is None or isinstance(couplings, str)
         given = None if is_drawn else as_reals("couplings", couplings, "biuf")

@@ -132,7 +132,7 @@ class SpinState(State):
         return self.new_engine(make, bonds, self.layout.kind, logarithm_table(), classes)
 
     def _strengths_on_edges(self) -> NDArray[np.uint32]:
-        """Return a ``GlassTemperature`` of each replica, in units of the strongest bond."""
+        """Return ``GlassTemperature`` by replica, as of glasses, in units of the strongest bond."""
         with np.errstate(over="ignore"):
             betas = self.betas * (self.gain / 2)
         return temperature_factors(betas, np.full(len(betas), UNIT_BITS))

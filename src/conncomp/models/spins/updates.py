@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from conncomp._arguments import as_number, check_range, shown
-from conncomp.kernels.updates import ChosenSites, Flips
+from conncomp.kernels.updates import LOCAL_RULES, ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Update
 from conncomp.models.spins.state import SpinState
 
-LOCAL = "metropolis", "heat-bath"
-ON_EDGES = ("swendsen-wang", "wolff", *LOCAL)
+ON_EDGES = ("swendsen-wang", "wolff", *LOCAL_RULES)
 OF_VECTORS = "swendsen-wang", "wolff", "metropolis"
-UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
+UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL_RULES)
 
 
 class OfClusters(NamedTuple):
@@ -83,7 +82,7 @@ class ClusterUpdate(SpinUpdate):
 
 @dataclass(kw_only=True)
 class LocalUpdate(SpinUpdate):
-    """Offers each site in turn another spin, by a rule of `LOCAL`."""
+    """Offers each site in turn another spin, by a rule of `LOCAL_RULES`."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""
