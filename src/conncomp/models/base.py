@@ -196,7 +196,7 @@ class Simulated(ABC, Generic[Measured]):
         >>> Potts((8, 8), start="cold", replicas=2).measure().energy
         array([-128., -128.])
         """
-        return self._measured()
+        return self._read_present()
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws, or the components of the present state.
@@ -276,9 +276,9 @@ class Simulated(ABC, Generic[Measured]):
         checked = check_range(name, count, 0, MOST_UPDATES - self._state.number)
         return range(self._state.number + 1, self._state.number + 1 + checked)
 
-    def _measured(self, **how: Any) -> Measured:
-        """Measure the present state."""
-        return self._read(self._of_replicas(Update(self, {}, measures=how).present()))
+    def _read_present(self, **how: Any) -> Measured:
+        """Measure and read the present state; `how` is for `_measure`."""
+        return self._read(self._of_replicas(Update(self, {}, measure_by=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without the axis of replicas, if there is a single one."""
@@ -289,22 +289,22 @@ class Simulated(ABC, Generic[Measured]):
 class Update:
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    The model's `_measure` gets a record and `measures`, its `_advance` a number and `makes`. Kinds
-    that make several updates at once have `most` and `sweep`, too.
+    The model's `_measure` gets a record and `measure_by`, its `_advance` a number and `advance_by`.
+    Kinds that make several updates at once have `most` and `sweep`, too.
     """
 
     model: Any
     options: dict[str, Any]
-    measures: dict[str, Any] = field(default_factory=dict)
-    makes: dict[str, Any] = field(default_factory=dict)
-    measured: Any = None  # besides the model's own, which `_read` gets
+    measure_by: dict[str, Any] = field(default_factory=dict)
+    advance_by: dict[str, Any] = field(default_factory=dict)
+    of_clusters: Any = None  # which measurements of clusters `_read` finds in records
     fields: int = 0  # of a record, if it has others than the model's
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""
         if record is not None:
             self.measure(record)
-        self.model._advance(number, **self.makes)
+        self.model._advance(number, **self.advance_by)
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
@@ -313,7 +313,7 @@ class Update:
 
     def measure(self, record: Any) -> None:
         """Measure the present state into a record."""
-        self.model._measure(record, **self.measures)
+        self.model._measure(record, **self.measure_by)
 
     def present(self) -> Any:
         """Return a record of the present state, in main memory: (replicas, fields)."""
@@ -323,8 +323,8 @@ class Update:
 
     def read(self, records: Integers) -> Any:
         """Return the measurements in records, (rows, replicas, fields)."""
-        measured = {} if self.measured is None else {"measured": self.measured}
-        return self.model._read(records[:, 0] if self.model._single else records, **measured)
+        how = {} if self.of_clusters is None else {"of_clusters": self.of_clusters}
+        return self.model._read(records[:, 0] if self.model._single else records, **how)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Read records of `present`, whose replicas are in the order of ladders."""

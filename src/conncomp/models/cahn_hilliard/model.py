@@ -279,7 +279,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         threshold : float, optional
             Cells above it are one phase, all others the other one; both have the same energy at 0.
         """
-        return self._measured(threshold=threshold)
+        return self._read_present(threshold=threshold)
 
     def updater(self, *, threshold: float = 0.0) -> ModelUpdate[DomainMeasurements]:
         """Return a `ModelUpdate`, a step with the threshold of `measure`.
@@ -292,7 +292,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         """
         self._check_threshold(threshold)
         options = {"threshold": float(threshold)}
-        return Update(self, options, measures=options)
+        return Update(self, options, measure_by=options)
 
     def _described(self) -> dict[str, Any]:
         of_physics = {name: getattr(self._physics, name) for name in PARAMETERS}

@@ -286,7 +286,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         ([True, True], 64, 2)
         """
         self._engine.check_measured()
-        return self._measured(p=p)
+        return self._read_present(p=p)
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
         """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""

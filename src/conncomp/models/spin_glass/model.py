@@ -298,8 +298,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
                 self._pairs(f"{name}=True")
         if chosen["overlaps"] or chosen["tempering"]:
             return GlassRound(self, chosen)
-        makes = {"houdayer": True} if chosen["houdayer"] else {}
-        return Update(self, makes, makes=makes)
+        options = {"houdayer": True} if chosen["houdayer"] else {}
+        return Update(self, options, advance_by=options)
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:

@@ -323,8 +323,8 @@ class SpinModel(Thermal[Measured]):
             state.local_engine(update)  # made, or refused, before the first update
             made = LocalUpdate(self, options, state=state)
         else:
-            measured = OfClusters(sizes, chosen is None or sizes or own, own)
-            made = ClusterUpdate(self, options, state=state, measured=measured, chosen=chosen)
+            asked = OfClusters(sizes, chosen is None or sizes or own, own)
+            made = ClusterUpdate(self, options, state=state, of_clusters=asked, chosen=chosen)
         if winds == own and isinstance(observe, tuple) and not observe:
             return made
         return observing(made, observe, clusters=sizes, wrapping=winds and not own)
@@ -435,9 +435,9 @@ class WordModel(SpinModel[Measurements]):
         return checked, placed(self._engine.xp, words.copy())
 
     def _read(
-        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
+        self, records: Integers, of_clusters: OfClusters = NOTHING, ladders: Integers | None = None
     ) -> Measurements:
-        return self._series_class(records, self.lattice, self._strongest, *measured)
+        return self._series_class(records, self.lattice, self._strongest, *of_clusters)
 
     def _energy_unit(self) -> float:
         return -self._state.gain / (1 if self._layout.edges is None else WHOLE)
