@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import prod
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -15,7 +16,7 @@ from conncomp._arguments import check_range
 from conncomp._array_storage import host_copy, on_host
 from conncomp._arrays import choose_device, on_gpu
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.updates import Drawn
+from conncomp.kernels.updates import Drawn, Engine
 from conncomp.models._arguments import check_drawn, check_state, room_for
 from conncomp.models.protocol import (
     MOST_UPDATES,
@@ -59,6 +60,13 @@ class State:
         """Return an engine of a class for the device; on a GPU, the current one."""
         on_device = (current_gpu(),) if self.device == "cuda" else ()
         return make(*on_device, self.drawn, *arguments)
+
+    def engine_of(self, cpu: Callable[..., Engine], gpu: str) -> Any:
+        """Return the class for the device; "module:Class", of a GPU, needs CuPy."""
+        if self.device == "cpu":
+            return cpu
+        module, name = gpu.split(":")
+        return getattr(import_module(f"conncomp.{module}"), name)
 
     def take_next(self, number: int) -> None:
         """Exchange `now` and `next`, which this update wrote, in one step."""
@@ -277,7 +285,7 @@ class Simulated(ABC, Generic[Measured]):
         return range(self._state.number + 1, self._state.number + 1 + checked)
 
     def _read_present(self, **how: Any) -> Measured:
-        """Measure and read the present state; `how` is for `_measure`."""
+        """Measure the present state."""
         return self._read(self._of_replicas(Update(self, {}, measure_by=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
@@ -289,7 +297,7 @@ class Simulated(ABC, Generic[Measured]):
 class Update:
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    The model's `_measure` gets a record and `measure_by`, its `_advance` a number and `advance_by`.
+    The model's `_measure` gets a record and `measure_by`, `_advance` a number and `advance_by`.
     Kinds that make several updates at once have `most` and `sweep`, too.
     """
 
@@ -297,7 +305,7 @@ class Update:
     options: dict[str, Any]
     measure_by: dict[str, Any] = field(default_factory=dict)
     advance_by: dict[str, Any] = field(default_factory=dict)
-    of_clusters: Any = None  # which measurements of clusters `_read` finds in records
+    of_clusters: Any = None  # what `_read` finds of clusters
     fields: int = 0  # of a record, if it has others than the model's
 
     def __call__(self, number: int, record: Any = None) -> None:

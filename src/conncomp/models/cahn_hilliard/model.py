@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._array_storage import placed
 from conncomp.kernels.field import OUTSIDE, Coefficients, FieldLattice, Gauge
-from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_tuple,
     check_finite,
@@ -301,11 +300,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        make: Callable[..., Engine] = FieldEngine
-        if self.device == "cuda":
-            from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
-
-            make = cuda.FieldEngine
+        make = self._state.engine_of(FieldEngine, "models.cahn_hilliard.cuda:FieldEngine")
         by = self.lattice, self.dtype, self._coefficients()
         self._state._engine = self._state.new_engine(make, *by)
         self._state.next = self._no_field()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice
 from conncomp.kernels.spin_glass import GlassReplicas, check_words, pack, unpack
-from conncomp.kernels.updates import LOCAL_RULES, Drawn, Engine
+from conncomp.kernels.updates import LOCAL_RULES, Drawn
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
@@ -323,11 +323,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        make: Callable[..., Engine] = GlassEngine
-        if self.device == "cuda":
-            from conncomp.kernels.cuda.models import spin_glass  # for which CuPy is there
-
-            make = spin_glass.GlassEngine
+        make = self._state.engine_of(GlassEngine, "kernels.cuda.models.spin_glass:GlassEngine")
         self._state._engine = self._state.new_engine(make, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)
