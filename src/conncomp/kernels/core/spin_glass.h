@@ -24,7 +24,7 @@
 namespace conncomp {
 
 constexpr int kGroup = 64, kGlassDigitCount = 64;
-// Rules of local updates, here and on edges (core/edge_local.h): LOCAL_RULES of kernels/updates.py.
+// LOCAL_RULES of kernels/updates.py. Edges have this, Logarithm and GlassTemperature, too.
 enum GlassRule : int32_t { kGlassMetropolis, kGlassHeatBath };
 
 struct BitPlace {
@@ -198,7 +198,6 @@ struct Logarithm {
   }
 };
 
-// Logarithm, GlassTemperature and what follows to spin_in_field serve edges, too (core/edge_spins.h).
 // A temperature as a factor: half of it times 2^27, in the units of fields, is factor / 2^shift.
 struct GlassTemperature {
   Bits32 factor, shift;

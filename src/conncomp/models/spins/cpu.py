@@ -41,6 +41,7 @@ class CoreSpins:
     xp: Any = np
     winds, sweeps, sweeps_one, counts_apart = False, None, False, False
     rules: tuple[str, ...] = ()
+    offer: Any = None
 
     def __init__(self, engine: Any, bonds: Any, starting: Any = None, *tables: Any) -> None:
         self._bonds, self._tables = bonds, tables

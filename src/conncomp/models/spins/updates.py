@@ -74,7 +74,7 @@ class ClusterUpdate(SpinUpdate):
         """Make up to `most` updates; `before` were made since the last one that measured."""
         state, flips = self.state, Flips(self.chosen, records, self.of_clusters.clusters)
         state.next[...] = state.now
-        sweeps = state.engine.sweeps
+        sweeps: Any = state.engine.sweeps
         sweeps.sweep(state.next, numbers, state.strengths(), flips, every, before)
         state.take_next(numbers[-1])
 
