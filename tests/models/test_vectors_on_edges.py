@@ -8,7 +8,7 @@ from scipy import special
 
 from conncomp import Graph
 from conncomp.kernels.cells import CellLattice
-from conncomp.kernels.spin_glass import RULES
+from conncomp.kernels.updates import LOCAL_RULES
 from conncomp.models import ON, XY, Clock, Heisenberg, Ising, Potts, simulate
 from conncomp.models._probabilities import logarithm_table
 from models import alarms
@@ -206,7 +206,7 @@ def _offer_first_class(model):
     engine.offer(model._state.now, model._state.next, 10**6, temperatures, "metropolis")
     arcs, order, bounds = engine._classes()
     model._state.next[...] = model._state.now
-    drawn = 10**6, temperatures, logarithm_table(), RULES.index("metropolis")
+    drawn = 10**6, temperatures, logarithm_table(), LOCAL_RULES.index("metropolis")
     engine._offer(model._state.next, *drawn, *arcs, order, bounds[:2])
     model._state.now, model._state.next = model._state.next, model._state.now
 

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from conncomp.kernels import layout
 from conncomp.kernels.lattice import BITS, LATTICE, Lattice
-from conncomp.kernels.updates import Drawn
+from conncomp.kernels.updates import LOCAL_RULES, Drawn
 
 Unsigned = NDArray[np.uint64]
 
 GROUP, DIGITS = 64, 64
-RULES = ("metropolis", "heat-bath")
 
 # ``GlassReplicas`` of ``core/spin_glass.h``.
 GLASS_REPLICAS = layout(
@@ -45,7 +44,7 @@ class GlassReplicas(NamedTuple):
         """Return ``GlassReplicas`` of ``core/spin_glass.h``, a `numpy.void`."""
         seed, first, replicas = self.drawn
         values = self.lattice.struct, first, replicas, seed
-        return np.array((*values, RULES.index(rule), self.per_sample), GLASS_REPLICAS)[()]
+        return np.array((*values, LOCAL_RULES.index(rule), self.per_sample), GLASS_REPLICAS)[()]
 
 
 def pack(xp: Any, replicas: GlassReplicas, spins: Any) -> Any:

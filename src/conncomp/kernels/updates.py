@@ -10,6 +10,9 @@ from conncomp.kernels.lattice import MOST_AXES
 # The field of a record, and the one after it, for how clusters wrap: see ``core/spins.h``.
 WINDING_AXES = 12
 
+# ``GlassRule`` of ``core/spin_glass.h``, on edges, too.
+LOCAL_RULES = ("metropolis", "heat-bath")
+
 
 class Drawn(NamedTuple):
     """The random numbers of replicas: of a seed, the first replica, and how many there are."""
@@ -60,6 +63,19 @@ class Engine(Protocol):
     xp: Any
 
 
+class ManyUpdates(Protocol):
+    """Makes up to `most_updates` in one launch, as a GPU's ``Sweeps``."""
+
+    most_updates: int
+
+    @property
+    def sweep(self) -> Callable[[Any, range, Any, Flips, int, int], None]:
+        """Makes them in place."""
+
+    def makes(self, one: bool, measures: bool) -> bool:
+        """Whether it makes such updates."""
+
+
 class SpinEngine(Engine, Protocol):
     """Makes the updates of spins, and states what it can do."""
 
@@ -69,10 +85,10 @@ class SpinEngine(Engine, Protocol):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules of ``offer(spins, new, number, strengths, rule)``, for single spins."""
+        """Those of `LOCAL_RULES` that `offer` has."""
 
     @property
-    def sweeps(self) -> Any:
+    def sweeps(self) -> ManyUpdates | None:
         """Makes many updates at once; None if nothing does."""
 
     def start(self, spins: Any, /) -> None:
@@ -86,3 +102,6 @@ class SpinEngine(Engine, Protocol):
 
     def update(self, spins: Any, new: Any, number: int, strengths: Any, flips: Flips, /) -> None:
         """Fill `new` with the spins after an update of clusters."""
+
+    def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str, /) -> None:
+        """Fill `new` with the spins after an offer to each, by a rule."""

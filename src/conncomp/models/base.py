@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import prod
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -15,7 +16,7 @@ from conncomp._arguments import check_range
 from conncomp._array_storage import host_copy, on_host
 from conncomp._arrays import choose_device, on_gpu
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.updates import Drawn
+from conncomp.kernels.updates import Drawn, Engine
 from conncomp.models._arguments import check_drawn, check_state, room_for
 from conncomp.models.protocol import (
     MOST_UPDATES,
@@ -59,6 +60,13 @@ class State:
         """Return an engine of a class for the device; on a GPU, the current one."""
         on_device = (current_gpu(),) if self.device == "cuda" else ()
         return make(*on_device, self.drawn, *arguments)
+
+    def engine_of(self, cpu: Callable[..., Engine], gpu: str) -> Any:
+        """Return the class for the device; "module:Class", of a GPU, needs CuPy."""
+        if self.device == "cpu":
+            return cpu
+        module, name = gpu.split(":")
+        return getattr(import_module(f"conncomp.{module}"), name)
 
     def take_next(self, number: int) -> None:
         """Exchange `now` and `next`, which this update wrote, in one step."""
@@ -196,7 +204,7 @@ class Simulated(ABC, Generic[Measured]):
         >>> Potts((8, 8), start="cold", replicas=2).measure().energy
         array([-128., -128.])
         """
-        return self._measured()
+        return self._read_present()
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the clusters that the next update draws, or the components of the present state.
@@ -276,9 +284,9 @@ class Simulated(ABC, Generic[Measured]):
         checked = check_range(name, count, 0, MOST_UPDATES - self._state.number)
         return range(self._state.number + 1, self._state.number + 1 + checked)
 
-    def _measured(self, **how: Any) -> Measured:
+    def _read_present(self, **how: Any) -> Measured:
         """Measure the present state."""
-        return self._read(self._of_replicas(Update(self, {}, measures=how).present()))
+        return self._read(self._of_replicas(Update(self, {}, measure_by=how).present()))
 
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without the axis of replicas, if there is a single one."""
@@ -289,22 +297,22 @@ class Simulated(ABC, Generic[Measured]):
 class Update:
     """A kind of a model's updates: a `ModelUpdate`, of `options` that JSON has.
 
-    The model's `_measure` gets a record and `measures`, its `_advance` a number and `makes`. Kinds
-    that make several updates at once have `most` and `sweep`, too.
+    The model's `_measure` gets a record and `measure_by`, `_advance` a number and `advance_by`.
+    Kinds that make several updates at once have `most` and `sweep`, too.
     """
 
     model: Any
     options: dict[str, Any]
-    measures: dict[str, Any] = field(default_factory=dict)
-    makes: dict[str, Any] = field(default_factory=dict)
-    measured: Any = None  # besides the model's own, which `_read` gets
+    measure_by: dict[str, Any] = field(default_factory=dict)
+    advance_by: dict[str, Any] = field(default_factory=dict)
+    of_clusters: Any = None  # what `_read` finds of clusters
     fields: int = 0  # of a record, if it has others than the model's
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""
         if record is not None:
             self.measure(record)
-        self.model._advance(number, **self.makes)
+        self.model._advance(number, **self.advance_by)
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0."""
@@ -313,7 +321,7 @@ class Update:
 
     def measure(self, record: Any) -> None:
         """Measure the present state into a record."""
-        self.model._measure(record, **self.measures)
+        self.model._measure(record, **self.measure_by)
 
     def present(self) -> Any:
         """Return a record of the present state, in main memory: (replicas, fields)."""
@@ -323,8 +331,8 @@ class Update:
 
     def read(self, records: Integers) -> Any:
         """Return the measurements in records, (rows, replicas, fields)."""
-        measured = {} if self.measured is None else {"measured": self.measured}
-        return self.model._read(records[:, 0] if self.model._single else records, **measured)
+        how = {} if self.of_clusters is None else {"of_clusters": self.of_clusters}
+        return self.model._read(records[:, 0] if self.model._single else records, **how)
 
     def of_ladders(self, records: Integers, ladders: Integers) -> Any:
         """Read records of `present`, whose replicas are in the order of ladders."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, prod
 from typing import Any
@@ -17,7 +17,7 @@ from conncomp.components import component_sizes
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
-from conncomp.kernels.updates import Drawn, Engine
+from conncomp.kernels.updates import Drawn
 from conncomp.models._arguments import (
     as_many_as,
     as_tuple,
@@ -264,11 +264,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         return {"lattice": self.lattice.kind, "shape": shape, "coupling": self.coupling}
 
     def _prepare(self) -> None:
-        make: Callable[..., Engine] = KawasakiEngine
-        if self.device == "cuda":
-            from conncomp.kernels.cuda.models import kawasaki  # for which CuPy is there
-
-            make = kawasaki.KawasakiEngine
+        make = self._state.engine_of(KawasakiEngine, "kernels.cuda.models.kawasaki:KawasakiEngine")
         self._state._engine = self._state.new_engine(make, self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         digits = exchange_digits(self._temperatures, self.coupling, self.lattice.coordination)

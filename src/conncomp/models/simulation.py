@@ -282,7 +282,7 @@ def _checked_update(model: Model[Measured], options: dict[str, Any]) -> ModelUpd
 
 
 class _Run:
-    """A running simulation: a model and records, of which `_measured` are filled."""
+    """A running simulation: a model and records, of which `_filled` have measurements."""
 
     def __init__(
         self, model: Model[Any], schedule: _Schedule, update: ModelUpdate[Any], watch: Any
@@ -290,7 +290,7 @@ class _Run:
         self._model, self._schedule, self._update, self._watch = model, schedule, update, watch
         self._path: StrPath | None = None  # of the checkpoint
         self._wait, self._written = inf, 0.0
-        self.begin, self._measured = model.updates, 0
+        self.begin, self._filled = model.updates, 0
         self._new_records = getattr(update, "new_records", model.new_records)
         kind = self._new_records(0)
         self.records = np.zeros((schedule.rows(schedule.updates), *kind.shape[1:]), kind.dtype)
@@ -332,7 +332,7 @@ class _Run:
             )
         with naming(path):
             self._model.restore(held)
-        self.begin, self._measured, self._facts["start"] = begin, rows, start
+        self.begin, self._filled, self._facts["start"] = begin, rows, start
 
     def _check_same(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
         for name in {**self._facts, **facts}:
@@ -362,14 +362,14 @@ class _Run:
                     self._write()
             report(total, total)
         except KeyboardInterrupt:
-            if self._measured == self._schedule.rows(self._done):
+            if self._filled == self._schedule.rows(self._done):
                 self._write()
             raise
         self._write()
 
     def _make(self, count: int) -> None:
         schedule, first = self._schedule, self._done
-        records = self._new_records(schedule.rows(first + count) - self._measured)
+        records = self._new_records(schedule.rows(first + count) - self._filled)
         before = min(count, schedule.before_next(first))
         try:
             self._repeat(before)
@@ -381,8 +381,8 @@ class _Run:
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
-            self.records[self._measured : rows] = on_host(records[: rows - self._measured])
-            self._measured = rows
+            self.records[self._filled : rows] = on_host(records[: rows - self._filled])
+            self._filled = rows
 
     def _repeat(self, count: int, records: Any = None) -> None:
         """Make updates, of which the first measures if there are records."""
@@ -394,7 +394,7 @@ class _Run:
             return
         state = self._model.state()
         facts = {**self._facts, "updates": state.updates}
-        write_checkpoint(self._path, facts, (*state.arrays, self.records[: self._measured]))
+        write_checkpoint(self._path, facts, (*state.arrays, self.records[: self._filled]))
         self._written = perf_counter()
 
     @property

@@ -16,7 +16,7 @@ from conncomp.cli.simulate import _common as common
 from conncomp.cli.simulate._exact import ENERGY_OF_BOND, known_of_glass
 from conncomp.cli.simulate._places import Range, Temperatures, temperatures_of
 from conncomp.cli.simulate._sizes import Curves, run_sizes, show_sizes, size_of
-from conncomp.kernels.spin_glass import RULES
+from conncomp.kernels.updates import LOCAL_RULES
 from conncomp.models import SpinGlass
 from conncomp.models._arguments import distinct
 from conncomp.models.disorder import KINDS
@@ -54,7 +54,7 @@ class Settings(common.SettingsOfSizes):
     temperature: float | None
     samples: Positive = 16
     periodic: Axes = option(default="all")
-    update: Annotated[str, click.Choice(RULES)] = RULES[0]
+    update: Annotated[str, click.Choice(LOCAL_RULES)] = LOCAL_RULES[0]
     houdayer: bool
     tempering: bool | None = option("--tempering/--no-tempering", default=None)
     start: Literal["hot", "cold"] = "hot"

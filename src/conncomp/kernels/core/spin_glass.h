@@ -24,6 +24,7 @@
 namespace conncomp {
 
 constexpr int kGroup = 64, kGlassDigitCount = 64;
+// LOCAL_RULES of kernels/updates.py. Edges have this, Logarithm and GlassTemperature, too.
 enum GlassRule : int32_t { kGlassMetropolis, kGlassHeatBath };
 
 struct BitPlace {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._array_storage import placed
 from conncomp.kernels.field import OUTSIDE, Coefficients, FieldLattice, Gauge
-from conncomp.kernels.updates import Engine
 from conncomp.models._arguments import (
     as_tuple,
     check_finite,
@@ -279,7 +278,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         threshold : float, optional
             Cells above it are one phase, all others the other one; both have the same energy at 0.
         """
-        return self._measured(threshold=threshold)
+        return self._read_present(threshold=threshold)
 
     def updater(self, *, threshold: float = 0.0) -> ModelUpdate[DomainMeasurements]:
         """Return a `ModelUpdate`, a step with the threshold of `measure`.
@@ -292,7 +291,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         """
         self._check_threshold(threshold)
         options = {"threshold": float(threshold)}
-        return Update(self, options, measures=options)
+        return Update(self, options, measure_by=options)
 
     def _described(self) -> dict[str, Any]:
         of_physics = {name: getattr(self._physics, name) for name in PARAMETERS}
@@ -301,11 +300,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         return {"shape": shape, **of_physics, **own, "dtype": dtype}
 
     def _prepare(self) -> None:
-        make: Callable[..., Engine] = FieldEngine
-        if self.device == "cuda":
-            from conncomp.models.cahn_hilliard import cuda  # for which CuPy is there
-
-            make = cuda.FieldEngine
+        make = self._state.engine_of(FieldEngine, "models.cahn_hilliard.cuda:FieldEngine")
         by = self.lattice, self.dtype, self._coefficients()
         self._state._engine = self._state.new_engine(make, *by)
         self._state.next = self._no_field()

@@ -7,9 +7,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.kernels.cells import CellLattice
+from conncomp.kernels.edges import EdgeBonds
 from conncomp.kernels.lattice import Lattice
 from conncomp.kernels.seams import MOST_ITEMS, MOST_LINKS
 from conncomp.models.protocol import Floats, Integers
+
+SpinLattice = Lattice | CellLattice | EdgeBonds
 
 # Fields of records of models of spins, of int64.
 ACTIVE, CLUSTERS, LARGEST = 1, 2, 3
@@ -66,7 +70,7 @@ class ObservedSeries:
     """A series of `records`, with what they have `observed` behind the model's fields."""
 
     records: Integers
-    lattice: Any
+    lattice: SpinLattice
     clusters_measured: bool
     observed: tuple[Observed, ...]
 

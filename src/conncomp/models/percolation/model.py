@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from conncomp._core import native
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack_planes
-from conncomp.kernels.updates import Drawn, Engine
+from conncomp.kernels.updates import Drawn
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.lattices import UnitCell
@@ -286,7 +286,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         ([True, True], 64, 2)
         """
         self._engine.check_measured()
-        return self._measured(p=p)
+        return self._read_present(p=p)
 
     def updater(self) -> ModelUpdate[PercolationMeasurements]:
         """Return a `ModelUpdate`; lattices too large to be measured raise ValueError."""
@@ -357,11 +357,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         return {"shape": shape, **own, "periodic": periodic}
 
     def _prepare(self) -> None:
-        make: Callable[..., Engine] = PercolationEngine
-        if self.device == "cuda":
-            from conncomp.models.percolation import cuda  # for which CuPy is there
-
-            make = cuda.PercolationEngine
+        make = self._state.engine_of(PercolationEngine, "models.percolation.cuda:PercolationEngine")
         self._state._engine = self._state.new_engine(make, self._cells, self._geometry)
 
     def _step(self, numbers: range) -> None:

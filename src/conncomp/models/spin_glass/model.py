@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from conncomp._core import native
 from conncomp.grid import label
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice
-from conncomp.kernels.spin_glass import RULES, GlassReplicas, check_words, pack, unpack
-from conncomp.kernels.updates import Drawn, Engine
+from conncomp.kernels.spin_glass import GlassReplicas, check_words, pack, unpack
+from conncomp.kernels.updates import LOCAL_RULES, Drawn
 from conncomp.models._arguments import (
     MOST_REPLICAS,
     as_numbers,
@@ -43,7 +43,7 @@ from conncomp.models.thermal import Thermal
 
 
 class GlassEngine:
-    """Sweeps by a rule of `RULES`, by ``kernels/cpu/models/spin_glass.h``."""
+    """Sweeps by a rule of `LOCAL_RULES`, by ``kernels/cpu/models/spin_glass.h``."""
 
     xp: Any = np
 
@@ -170,7 +170,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
         self.lattice = Lattice(lengths, check_periodic(periodic, len(lengths), "the lattice"), 2)
         if self.lattice.sites > INT32_MAX:
             raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
-        check_choice("update", update, RULES)
+        check_choice("update", update, LOCAL_RULES)
         self.update = update
         is_drawn = couplings is None or isinstance(couplings, str)
         given = None if is_drawn else as_reals("couplings", couplings, "biuf")
@@ -298,8 +298,8 @@ class SpinGlass(Thermal[GlassMeasurements]):
                 self._pairs(f"{name}=True")
         if chosen["overlaps"] or chosen["tempering"]:
             return GlassRound(self, chosen)
-        makes = {"houdayer": True} if chosen["houdayer"] else {}
-        return Update(self, makes, makes=makes)
+        options = {"houdayer": True} if chosen["houdayer"] else {}
+        return Update(self, options, advance_by=options)
 
     @staticmethod
     def summaries(series: GlassMeasurements, parameters: Mapping[str, Any]) -> list[OverlapSummary]:
@@ -323,11 +323,7 @@ class SpinGlass(Thermal[GlassMeasurements]):
 
     def _prepare(self) -> None:
         self._acting = as_acting(self._replicas_of, self._bonds)
-        make: Callable[..., Engine] = GlassEngine
-        if self.device == "cuda":
-            from conncomp.kernels.cuda.models import spin_glass  # for which CuPy is there
-
-            make = spin_glass.GlassEngine
+        make = self._state.engine_of(GlassEngine, "kernels.cuda.models.spin_glass:GlassEngine")
         self._state._engine = self._state.new_engine(make, self.update, self._acting)
         shape = self._replicas_of.groups, self.lattice.sites
         self._state.next = self._zeros(f"the spins of shape={self.lattice.shape}", shape, BITS)

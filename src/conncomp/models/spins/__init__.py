@@ -6,8 +6,8 @@ From an inverse temperature to a kernel, as of ``model.swendsen_wang()``:
 2. ``protocol.py``: `make_updates` calls the update for each number. It calls ``update.sweep``, many
    updates in one launch, if there are two or more and the engine's `sweeps` measure what is asked.
 3. ``state.py``: `SpinState.strengths` turns `betas` into what the engine draws bonds by:
-   probabilities for words, ``BondStrength`` for vectors, or ``GlassTemperature`` on edges.
-   `SpinState.local_engine` does so for Metropolis and heat bath.
+   probabilities for words, ``BondStrength`` for vectors, or ``GlassTemperature`` on edges, a
+   struct of ``core/spin_glass.h``. `SpinState.local_engine` does so for Metropolis and heat bath.
 4. ``updates.py``: the update passes spins, strengths and `Flips` to the engine.
 5. The engine calls the core or launches kernels: `CpuWordEngine`, `CpuCellEngine`,
    `CpuVectorEngine` or `CpuEdgeEngine` in ``cpu.py``. On a GPU, ``cuda.py`` lists `GpuWordEngine`

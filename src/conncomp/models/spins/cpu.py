@@ -13,9 +13,8 @@ from conncomp._core import native
 from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice
-from conncomp.kernels.spin_glass import RULES
 from conncomp.kernels.structure import LIMBS, STATES, Waves, components_of
-from conncomp.kernels.updates import Drawn, Flips, SpinEngine
+from conncomp.kernels.updates import LOCAL_RULES, Drawn, Flips, SpinEngine
 from conncomp.kernels.vector_spins import FIELDS, PROJECTED, Kind
 from conncomp.models._arguments import flat
 from conncomp.models.observables.series import ACTIVE
@@ -42,6 +41,7 @@ class CoreSpins:
     xp: Any = np
     winds, sweeps, sweeps_one, counts_apart = False, None, False, False
     rules: tuple[str, ...] = ()
+    offer: Any = None
 
     def __init__(self, engine: Any, bonds: Any, starting: Any = None, *tables: Any) -> None:
         self._bonds, self._tables = bonds, tables
@@ -137,7 +137,7 @@ class CpuVectorEngine(CoreSpins):
 class CpuEdgeEngine(CoreSpins):
     """Models on any edges: ``edge_spins.h``; `classes` returns the `Classes` of sites."""
 
-    rules = RULES
+    rules = LOCAL_RULES
 
     def __init__(
         self, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
@@ -150,10 +150,10 @@ class CpuEdgeEngine(CoreSpins):
         self._offer, self._classes = flat(engine.offer), classes
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
-        """Offer each site another spin by a rule of `RULES`."""
+        """Offer each site another spin by a rule of `LOCAL_RULES`."""
         new[...] = spins
         arcs, order, bounds = self._classes()
-        by_rule = *self._tables, RULES.index(rule)
+        by_rule = *self._tables, LOCAL_RULES.index(rule)
         self._offer(new, number, strengths, *by_rule, *arcs, order, bounds)
 
 

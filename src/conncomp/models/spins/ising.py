@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import shown
 from conncomp.kernels.edges import UP_DOWN
 from conncomp.kernels.lattice import Lattice, unpack
+from conncomp.kernels.updates import LOCAL_RULES
 from conncomp.models._arguments import check_start
 from conncomp.models.lattices import CRITICAL, UnitCell
 from conncomp.models.places import HYPERCUBIC, OnLattice
@@ -18,7 +19,6 @@ from conncomp.models.protocol import Floats
 from conncomp.models.spins.measurements import COUNTS, IsingMeasurements
 from conncomp.models.spins.model import WordModel
 from conncomp.models.spins.state import Layout, engines_on
-from conncomp.models.spins.updates import LOCAL
 
 
 class Ising(WordModel):
@@ -220,7 +220,7 @@ class Ising(WordModel):
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         edges = self._layout.edges
         bonds = self._place.cells if edges is None else edges
-        if clusters and update not in LOCAL and bonds.is_mixed:
+        if clusters and update not in LOCAL_RULES and bonds.is_mixed:
             raise ValueError(
                 "clusters=True gives the magnetisation of clusters of equal spins; leave it out "
                 "for an antiferromagnet or frustrated couplings, or where an axis is antiperiodic"

@@ -14,6 +14,7 @@ from conncomp.models.observables.series import (
     ACTIVE,
     Observed,
     ObservedSeries,
+    SpinLattice,
     sum_of_limbs,
     wrapped_axes,
 )
@@ -50,7 +51,7 @@ class Measurements(ObservedSeries):
     """
 
     records: Integers
-    lattice: Any
+    lattice: SpinLattice
     coupling: float
     clusters_measured: bool
     bonds_measured: bool = False

@@ -16,7 +16,7 @@ from conncomp.graph import Graph
 from conncomp.grid import label_bonds
 from conncomp.kernels.edges import WHOLE
 from conncomp.kernels.lattice import check_words, pack
-from conncomp.kernels.updates import ChosenSites
+from conncomp.kernels.updates import LOCAL_RULES, ChosenSites
 from conncomp.models import places
 from conncomp.models._arguments import as_many_as
 from conncomp.models._probabilities import CERTAIN
@@ -30,7 +30,6 @@ from conncomp.models.protocol import Floats, Integers, Measured, ModelUpdate, ma
 from conncomp.models.spins.measurements import Measurements
 from conncomp.models.spins.state import Layout, SpinState
 from conncomp.models.spins.updates import (
-    LOCAL,
     NOTHING,
     ON_EDGES,
     ClusterUpdate,
@@ -320,19 +319,19 @@ class SpinModel(Thermal[Measured]):
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "wolff":
             chosen = ChosenSites(self.lattice.shape, CERTAIN)
-        if update in LOCAL:
+        if update in LOCAL_RULES:
             state.local_engine(update)  # made, or refused, before the first update
             made = LocalUpdate(self, options, state=state)
         else:
-            measured = OfClusters(sizes, chosen is None or sizes or own, own)
-            made = ClusterUpdate(self, options, state=state, measured=measured, chosen=chosen)
+            asked = OfClusters(sizes, chosen is None or sizes or own, own)
+            made = ClusterUpdate(self, options, state=state, of_clusters=asked, chosen=chosen)
         if winds == own and isinstance(observe, tuple) and not observe:
             return made
         return observing(made, observe, clusters=sizes, wrapping=winds and not own)
 
     def _check_measures(self, update: str, clusters: bool, wrapping: bool) -> None:
         """Raise ValueError unless these updates measure clusters."""
-        if update in LOCAL:
+        if update in LOCAL_RULES:
             name = "clusters" if clusters else "wrapping"
             raise ValueError(f'{name}=True is not for update="{update}", which has none')
         edges = self._layout.edges
@@ -436,9 +435,9 @@ class WordModel(SpinModel[Measurements]):
         return checked, placed(self._engine.xp, words.copy())
 
     def _read(
-        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
+        self, records: Integers, of_clusters: OfClusters = NOTHING, ladders: Integers | None = None
     ) -> Measurements:
-        return self._series_class(records, self.lattice, self._strongest, *measured)
+        return self._series_class(records, self.lattice, self._strongest, *of_clusters)
 
     def _energy_unit(self) -> float:
         return -self._state.gain / (1 if self._layout.edges is None else WHOLE)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._array_storage import placed
-from conncomp.kernels.cells import CellLattice
 from conncomp.kernels.edges import UNIT_BITS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import Lattice, unpack_planes
 from conncomp.kernels.updates import Drawn, SpinEngine
@@ -22,6 +21,7 @@ from conncomp.models._probabilities import (
     temperature_factors,
 )
 from conncomp.models.base import State
+from conncomp.models.observables.series import SpinLattice
 from conncomp.models.places import Place, classes_of
 from conncomp.models.protocol import Floats
 from conncomp.models.spins import cpu
@@ -44,7 +44,7 @@ class Layout(NamedTuple):
     makes the engine. `strongest` is the coupling of all bonds, or bounds those of `edges`.
     """
 
-    lattice: Lattice | CellLattice | EdgeBonds
+    lattice: SpinLattice
     words: Lattice
     kind: SpinKind
     fields: int
@@ -75,7 +75,7 @@ class SpinState(State):
         self.observables: dict[tuple[str, bool], Any] = {}  # by name, with clusters or not
         self._engine_of_edges: SpinEngine | None = None  # besides that of words
         self._strengths: tuple[Floats | None, Any] = None, None  # of these betas
-        self._local: dict[str, tuple[Floats, tuple[Any, Any]]] = {}  # likewise, by the rule
+        self._local: dict[str, tuple[Floats, tuple[SpinEngine, Any]]] = {}  # likewise, by the rule
         if layout.engine is not None:
             self._engine = self.new_engine(layout.engine)
         elif layout.edges is not None:
@@ -96,7 +96,7 @@ class SpinState(State):
             self._strengths = betas, strengths
         return strengths
 
-    def local_engine(self, rule: str) -> tuple[Any, Any]:
+    def local_engine(self, rule: str) -> tuple[SpinEngine, Any]:
         """Return the engine of local updates by a rule, and its strengths."""
         known, made = self._local.get(rule, (None, None))
         if made is None or known is not self.betas:
@@ -132,7 +132,7 @@ class SpinState(State):
         return self.new_engine(make, bonds, self.layout.kind, logarithm_table(), classes)
 
     def _strengths_on_edges(self) -> NDArray[np.uint32]:
-        """Return a ``GlassTemperature`` of each replica, in units of the strongest bond."""
+        """Return ``GlassTemperature`` by replica, in units of the strongest bond."""
         with np.errstate(over="ignore"):
             betas = self.betas * (self.gain / 2)
         return temperature_factors(betas, np.full(len(betas), UNIT_BITS))

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from conncomp._arguments import as_number, check_range, shown
-from conncomp.kernels.updates import ChosenSites, Flips
+from conncomp.kernels.updates import LOCAL_RULES, ChosenSites, Flips
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Update
 from conncomp.models.spins.state import SpinState
 
-LOCAL = "metropolis", "heat-bath"
-ON_EDGES = ("swendsen-wang", "wolff", *LOCAL)
+ON_EDGES = ("swendsen-wang", "wolff", *LOCAL_RULES)
 OF_VECTORS = "swendsen-wang", "wolff", "metropolis"
-UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL)
+UPDATES = ("swendsen-wang", "wolff", "few-cluster", *LOCAL_RULES)
 
 
 class OfClusters(NamedTuple):
@@ -47,7 +46,7 @@ class SpinUpdate(Update):
 class ClusterUpdate(SpinUpdate):
     """Gives other states to all clusters, or to those of `chosen` sites."""
 
-    measured: OfClusters
+    of_clusters: OfClusters
     chosen: ChosenSites | None
 
     def __call__(self, number: int, record: Any = None) -> None:
@@ -56,34 +55,33 @@ class ClusterUpdate(SpinUpdate):
         if engine.sweeps_one:
             self.sweep(range(number, number + 1), None if record is None else record[None], 1, 0)
             return
-        measured = NOTHING if record is None else self.measured
+        asked = NOTHING if record is None else self.of_clusters
         if record is not None and engine.counts_apart:
             engine.count(state.now, record)
-            record = record if measured.clusters else None
-        flips = Flips(self.chosen, record, measured.clusters, measured.wrapping)
+            record = record if asked.clusters else None
+        flips = Flips(self.chosen, record, asked.clusters, asked.wrapping)
         engine.update(state.now, state.next, number, state.strengths(), flips)
         state.take_next(number)
 
     @property
     def most(self) -> int:
         """The number of updates that `sweep` makes at once."""
-        sweeps, measured = self.state.engine.sweeps, self.measured
-        measures = measured.clusters or measured.wrapping
-        makes = sweeps is not None and sweeps.makes(self.chosen is not None, measures)
-        return sweeps.most_updates if makes else 1
+        sweeps, asked = self.state.engine.sweeps, self.of_clusters
+        one, measures = self.chosen is not None, asked.clusters or asked.wrapping
+        return sweeps.most_updates if sweeps is not None and sweeps.makes(one, measures) else 1
 
     def sweep(self, numbers: range, records: Any, every: int, before: int) -> None:
         """Make up to `most` updates; `before` were made since the last one that measured."""
-        state, flips = self.state, Flips(self.chosen, records, self.measured.clusters)
+        state, flips = self.state, Flips(self.chosen, records, self.of_clusters.clusters)
         state.next[...] = state.now
-        sweeps = state.engine.sweeps
+        sweeps: Any = state.engine.sweeps
         sweeps.sweep(state.next, numbers, state.strengths(), flips, every, before)
         state.take_next(numbers[-1])
 
 
 @dataclass(kw_only=True)
 class LocalUpdate(SpinUpdate):
-    """Offers each site in turn another spin, by a rule of `LOCAL`."""
+    """Offers each site in turn another spin, by a rule of `LOCAL_RULES`."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update, and measure into a record unless that is None."""

@@ -16,6 +16,7 @@ from conncomp.models.observables.series import (
     CLUSTERS,
     Observed,
     ObservedSeries,
+    SpinLattice,
     sum_of_limbs,
 )
 from conncomp.models.protocol import Floats, Integers
@@ -51,7 +52,7 @@ class VectorMeasurements(ObservedSeries):
     """
 
     records: Integers
-    lattice: Any
+    lattice: SpinLattice
     kind: Any
     coupling: float
     beta: Any

@@ -118,14 +118,14 @@ class VectorModel(SpinModel[VectorMeasurements]):
         super()._check_measures(update, clusters, wrapping)
 
     def _read(
-        self, records: Integers, measured: OfClusters = NOTHING, ladders: Integers | None = None
+        self, records: Integers, of_clusters: OfClusters = NOTHING, ladders: Integers | None = None
     ) -> VectorMeasurements:
         kind: Any = self._kind
         if self._layout.edges is not None:
             kind = self._edge_kind._replace(components=self._components)
         beta = self.beta if ladders is None else self._state.betas[ladders[0]]
         lattice, coupling = self.lattice, self._strongest
-        return VectorMeasurements(records, lattice, kind, coupling, beta, measured.clusters)
+        return VectorMeasurements(records, lattice, kind, coupling, beta, of_clusters.clusters)
 
     def _energy_unit(self) -> float:
         return -self._strongest / (1 << MEASURE_BITS)

@@ -13,8 +13,7 @@ from conncomp.kernels.cuda.models.replicas import GpuSpins, Replicas, check_room
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.edges import KINDS, EdgeBonds, SpinKind
 from conncomp.kernels.lattice import BITS, Lattice
-from conncomp.kernels.spin_glass import RULES
-from conncomp.kernels.updates import Drawn, Flips
+from conncomp.kernels.updates import LOCAL_RULES, Drawn, Flips
 
 FILE = "cuda/models/edge_spins.cuh"
 _TYPES = {kind: f"conncomp::{kind.struct}" for kind in KINDS}
@@ -36,7 +35,7 @@ CLASS = Struct("EdgeClass", "vertices", ("count", COUNT))
 class GpuEdgeEngine(GpuSpins):
     """Replicas of one graph; `logarithm` is a table, `classes` returns the `Classes` of sites."""
 
-    rules = RULES
+    rules = LOCAL_RULES
 
     def __init__(
         self, gpu: Gpu, drawn: Drawn, edges: EdgeBonds, kind: SpinKind, logarithm: Any, classes: Any
@@ -90,7 +89,7 @@ class GpuEdgeEngine(GpuSpins):
             launch(SUM.one(gpu, INDEX), number, size, records, over="sites")
 
     def offer(self, spins: Any, new: Any, number: int, strengths: Any, rule: str) -> None:
-        """Fill `new` with the spins after an offer to each site, by a rule of `RULES`."""
+        """Fill `new` with the spins after an offer to each site, by a rule of `LOCAL_RULES`."""
         new[...] = spins
         gpu, classes = self.gpu, self._classes()
         if not self._held_arcs:
@@ -98,7 +97,7 @@ class GpuEdgeEngine(GpuSpins):
             self._held_arcs = self._on_gpu((*classes.arcs, classes.order))
         first, to, coupling, order = self._held_arcs
         arcs = ARCS.of(gpu, begin=first, to=to, coupling=coupling)
-        drawn, which = self._drawn(strengths), np.int32(RULES.index(rule))
+        drawn, which = self._drawn(strengths), np.int32(LOCAL_RULES.index(rule))
         for begin, end in pairwise(classes.bounds):
             vertices = gpu.address(order) + begin * INDEX.itemsize
             together = CLASS.pack({"vertices": vertices, "count": end - begin})

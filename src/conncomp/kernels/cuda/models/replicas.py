@@ -149,6 +149,7 @@ class GpuSpins(ABC):
 
     winds, sweeps_one, counts_apart = False, False, False
     rules: tuple[str, ...] = ()
+    offer: Any = None
 
     def __init__(
         self, replicas: Replicas, kernels: Iterable[Kernel] = (), bonds: tuple[Any, ...] = ()

@@ -8,8 +8,8 @@ from conncomp.kernels.cuda.launcher import WARP, DeviceArray, Gpu, Kernel, Templ
 from conncomp.kernels.cuda.models.replicas import BLOCKS_OF_MULTIPROCESSOR, THREADS, check_room
 from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.lattice import BITS, MOST_AXES
-from conncomp.kernels.spin_glass import GLASS_REPLICAS, RULES, GlassReplicas
-from conncomp.kernels.updates import Drawn
+from conncomp.kernels.spin_glass import GLASS_REPLICAS, GlassReplicas
+from conncomp.kernels.updates import LOCAL_RULES, Drawn
 
 _OF_ALL = (
     "cuda/models/spin_glass.cuh",
@@ -17,7 +17,7 @@ _OF_ALL = (
 )
 _AXES = range(1, MOST_AXES + 1)
 OF_NUMBERS = Templates(*_OF_ALL, "sweep_glass_numbers", "count_glass_numbers", axes=_AXES)
-_CHOICES: Any = {"axes": _AXES, "whole": (False, True), "rule": range(len(RULES))}
+_CHOICES: Any = {"axes": _AXES, "whole": (False, True), "rule": range(len(LOCAL_RULES))}
 OF_BITS = Templates(*_OF_ALL, "sweep_glass_bits", "count_glass_bits<{axes}, {whole}>", **_CHOICES)
 
 LAUNCH = Struct(
@@ -27,7 +27,7 @@ LAUNCH = Struct(
 
 
 class GlassEngine:
-    """Sweeps of spins by a rule of `RULES`, given the couplings of replicas as they act."""
+    """Sweeps of spins by a rule of `LOCAL_RULES`, given the couplings of replicas as they act."""
 
     def __init__(self, gpu: Gpu, drawn: Drawn, rule: str, acting: Any) -> None:
         replicas: GlassReplicas = acting.replicas
@@ -42,7 +42,7 @@ class GlassEngine:
         if acting.numbers:
             kernels = OF_NUMBERS.load(gpu, axes)
         else:
-            kernels = OF_BITS.load(gpu, axes, self._bonds[1] is None, RULES.index(rule))
+            kernels = OF_BITS.load(gpu, axes, self._bonds[1] is None, LOCAL_RULES.index(rule))
         self._start, self._compare, self._flip, self._sweep, self._count = kernels
         self._most = max(1, -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // replicas.groups))
         axes_of = zip(lattice.shape, lattice.periodic, strict=True)
