@@ -1,5 +1,6 @@
 """Inputs that no library draws: the same for every version of NumPy."""
 
+import re
 import tempfile
 from functools import partial
 from itertools import product
@@ -64,7 +65,7 @@ def rows(text, known=None, wrap=None, **axes):
         named = dict(zip(axes, words, strict=True))
         values = {n: axes[n][w] if isinstance(axes[n], dict) else w for n, w in named.items()}
         for row in text.split(";"):
-            key, _, expression = row.partition(": ")
+            key, expression = re.split(r":\s", row, maxsplit=1)
             call = partial(_evaluate, " ".join(expression.split()), (known or {}) | values)
             yield " ".join(key.format_map(named).split()), wrap(call) if wrap else call
 

@@ -13,7 +13,7 @@ from . import names
 from .canonical import digest, errors_seen, name_of_error
 
 # What calls raise that are wrong themselves, or that need a library; nothing to record.
-MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError}
+MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError, SyntaxError}
 MISTAKES |= {ImportError, ModuleNotFoundError}
 FOLDER = Path(__file__).with_name("recorded")
 # By theme, which is the name of a file: the libraries that it needs.
