@@ -10,7 +10,7 @@ import pandas
 import polars
 import pyarrow
 
-from .inputs import by_value, by_word, cases, each_way, image, integers, mask, rows, with_threads
+from .inputs import by_value, by_word, cases, each_way, image, integers, mask, rows
 from .names import cc
 
 SHAPES = {1: (37,), 2: (9, 70), 3: (4, 5, 19), 4: (3, 4, 2, 7)}
@@ -27,46 +27,6 @@ ALGORITHMS = SIMPLE | {
     f"tiles {local} {merge} {tile}": dict(SIMPLE["tiles"], local=local, merge=merge, tile=tile)
     for local, merge, tile in TILES
 }
-
-
-def _of_labels():
-    for ndim, shape in SHAPES.items():
-        text = """label {dtype} {ndim}d c{k}:
-            each_way(ndim, partial(cc.label, image(shape, dtype, ndim), None, True, k))()"""
-        known = {"ndim": ndim, "shape": shape}
-        axes = {"dtype": ("b1", "u1", "f4"), "k": range(1, ndim + 1)}
-        yield from rows(text.replace("{ndim}", str(ndim)), known, **axes)
-    two = {n: SHAPES[n] for n in (2, 3)}
-    text = """
-        label {dtype} {shape}d backgrounds: each(partial(cc.label, image(shape, dtype, 41), value,
-            True) for value in (None, 1, -1, 2.5))();
-        label {dtype} {shape}d tolerances: each(partial(cc.label, image(shape, dtype, 41),
-            tolerance=value) for value in (1, 2.5))()
-    """
-    yield from rows(text, dtype=DTYPES, shape=two)
-    text = "label {dtype} background {value!r}: cc.label(image((9, 30), dtype, 5), value)"
-    values = np.nan, np.inf, 0.5, True, np.float32(1.5), 3, 300
-    yield from rows(text, value=values, dtype=("b1", "u1", "f8"))
-    values = [0.0, 0.05, 0.1, 0.2, np.inf, np.float32(0.1)]
-    values = {f"{value} {type(value).__name__}": value for value in values}
-    text = (
-        "label f8 tolerance {t} c{k}: cc.label(uniform((20, 30), 4), None, False, k, tolerance=t)"
-    )
-    yield from rows(text, t=values, k=(1, 2))
-    text = """label by {by} {shape}d: each([
-        each_numbering(partial(cc.label, **by), image(shape, "u1", 7), return_num=True),
-        partial(cc.label, mask(shape, 0.6, 8), connectivity=1, periodic=True, **by),
-        partial(cc.label, uniform(shape, 9), tolerance=0.1, **by)])()"""
-    yield from rows(text, by=ALGORITHMS, shape=FIRST)
-    text = """label as {dtype}{num}: each_numbering(cc.label, mask((9, 21), 0.4, 3), dtype=dtype,
-        return_num=num, connectivity=1)()"""
-    dtypes = None, "i4", "i8", "smallest", "u1", "u2", "u4", "f4"
-    yield from rows(text, dtype=dtypes, num={"": False, " num": True})
-    shapes = (), (0,), (1,), (2,), (3, 0), (0, 3), (1, 1), (1, 7), (7, 1), (2, 2), (1, 1, 1)
-    text = """label shape {shape}: each(each_numbering(
-        cc.label, np.full(shape, value), periodic=way, return_num=True)
-        for value in (0, 1) for way in (False, True))()"""
-    yield from rows(text, shape=shapes)
 
 
 def _of_structures():
@@ -86,41 +46,11 @@ def _of_structures():
         yield f"label structure {word}", find
 
 
-def _of_batches():
-    text = """label {dtype} {axes[0]}d batch {axes[1]}: each_way(axes[0] - axes[1],
-        lambda **way: each_numbering(cc.label, image(SHAPES[axes[0]], dtype, axes[0]),
-        batch_axes=axes[1], return_num=True, **way)())()"""
-    axes = (2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)
-    yield from rows(text, globals(), axes=axes, dtype=("b1", "i4"))
-    text = """label by {by} batch {size}:
-        cc.label(image(size, "u1", 3), batch_axes=1, return_num=True, **by)"""
-    yield from rows(text, by=SIMPLE, size=((5, 3, 3), (2, 20, 33)))
-
-
 def _into(function, *given, make, **options):
     """Call with `out`, and return whether it is the result, and its values."""
     out = make()
     result = function(*given, out=out, **options)
     return (result[0] if isinstance(result, tuple) else result) is out, result
-
-
-def _of_results():
-    text = """
-        i4: np.full((9, 21), 7, "i4"); i8: np.full((9, 21), 7, "i8");
-        columns: np.full((21, 9), 7, "i4").T; strided: np.full((18, 21), 7, "i4")[::2];
-        backwards: np.full((9, 21), 7, "i8")[::-1, ::-1]; u1: np.zeros((9, 21), "u1");
-        f4: np.zeros((9, 21), "f4"); too small: np.zeros((9, 20), "i4");
-        swapped bytes: np.zeros((9, 21), ">i4"); list: [[0] * 21] * 9
-    """
-    outs = dict(rows(text))
-    known = globals() | {"array": image((9, 21), "u1", 6)}
-    text = "label out {make}: each_numbering(_into, cc.label, array, make=make)()"
-    yield from rows(text, known, make=outs)
-    text = """label out {make} num batch:
-        _into(cc.label, array, make=make, return_num=True, batch_axes=1)"""
-    yield from rows(text, known, make=dict(list(outs.items())[:5]))
-    text = "label out and dtype: _into(cc.label, array, make=make, dtype='i8', connectivity=1)"
-    yield from rows(text, known | {"make": outs["i8"]})
 
 
 def _of_containers():
@@ -146,62 +76,12 @@ def _of_containers():
     yield from by_value("label", cc.label, given, return_num=True)
 
 
-def _of_many_elements():
-    """Large enough for several threads, and for tiles of several words."""
-    arrays = {
-        **{"sparse": mask((260, 333), 0.1, 1), "dense": mask((260, 333), 0.75, 2)},
-        **{"critical": mask((260, 333), 0.593, 3), "long": mask((3, 40_000), 0.6, 4)},
-        "volume": mask((36, 45, 70), 0.3116, 5),
-        "classes": integers((250, 310), 3, 6).astype("u1"),
-        "numbers": integers((250, 310), 2, 7).astype("i8") << 40,
-    }
-    algorithms = {word: SIMPLE[word] for word in ("auto", "runs", "tiles")}
-    text = "label {array} by {by}: cc.label(array, connectivity=1, return_num=True, **by)"
-    yield from rows(text, wrap=with_threads, array=arrays, by=algorithms)
-    ways = cases(
-        "periodic: periodic=True; roots: numbering='roots', dtype='i8'; batch: batch_axes=1"
-    )
-    text = "label {array} {way}: cc.label(array, **way)"
-    yield from rows(text, wrap=with_threads, array=arrays, way=ways)
-
-
 def _bonds(shape, form, seed):
     planes = mask((len(shape), *shape), 0.45, seed)
     if form == "planes":
         return planes
     bits = (1 << np.arange(len(shape))).reshape(-1, *(1,) * len(shape))
     return (planes * bits).sum(axis=0).astype("u1")
-
-
-def _of_bonds():
-    forms = "planes", "codes"
-    text = """bonds {form} {shape}d: each_way(len(shape), lambda **way: each_numbering(
-        cc.label_bonds, _bonds(shape, form, len(shape)), return_num=True, **way)())()"""
-    yield from rows(text, globals(), shape=SHAPES, form=forms)
-    text = """bonds by {by} {ndim}d:
-        cc.label_bonds(_bonds(SHAPES[ndim], "planes", 9), periodic=True, **by)"""
-    yield from rows(text, globals(), by=ALGORITHMS, ndim=(2, 3))
-    planes = "bonds planes batch {n}: cc.label_bonds(mask((3 - n, 3, 4, 8), 0.5, n), **batch(n))"
-    codes = """bonds codes batch {n}: cc.label_bonds(
-        integers((3, 4, 8), 1 << (3 - n), n).astype("u1") if n < 3 else None, **batch(n))"""
-    batch = {"batch": lambda n: {"batch_axes": n, "return_num": True}}
-    yield from rows(f"{planes}; {codes}", batch, n=(1, 2, 3))
-    text = """bonds as {dtype}:
-        cc.label_bonds(_bonds((9, 21), "planes", 3), dtype=dtype, return_num=True)"""
-    yield from rows(text, globals(), dtype=("i4", "i8", "smallest", "u1"))
-    outs = """i4: np.zeros((9, 70), "i4"); columns: np.zeros((70, 9), "i8").T;
-        u1: np.zeros((9, 70), "u1")"""
-    text = "bonds out {out}: _into(cc.label_bonds, _bonds((9, 70), 'planes', 3), make=out)"
-    yield from rows(text, globals(), out=dict(rows(outs)))
-    many = partial(cc.label_bonds, _bonds((230, 310), "codes", 1), periodic=True, return_num=True)
-    yield "bonds many", with_threads(many)
-    given = {
-        **{"list": [[[True, False]], [[False, False]]], "codes above": np.full((2, 3), 4, "u1")},
-        **{"floats": np.ones((2, 3, 3)), "signed": np.ones((2, 3), "i4")},
-        **{"too few planes": np.ones((1, 3, 3), bool), "no axis": np.ones((), "u1")},
-        "empty": np.ones((2, 0, 3), bool),
-    }
-    yield from by_value("bonds", cc.label_bonds, given, return_num=True)
 
 
 def _with_parts(function, *given, **options):
@@ -245,3 +125,97 @@ def _configuration():
     with cc.kernel_times() as times:
         cc.label(np.eye(3))
     return shown, times
+
+
+TOLERANCES = [0.0, 0.05, 0.1, 0.2, np.inf, np.float32(0.1)]
+TOLERANCES = {f"{value} {type(value).__name__}": value for value in TOLERANCES}
+SMALL = ((), (0,), (1,), (2,), (3, 0), (0, 3), (1, 1), (1, 7), (7, 1), (2, 2), (1, 1, 1))
+OUTS = rows("""
+    i4: np.full((9, 21), 7, "i4"); i8: np.full((9, 21), 7, "i8");
+    columns: np.full((21, 9), 7, "i4").T; strided: np.full((18, 21), 7, "i4")[::2];
+    backwards: np.full((9, 21), 7, "i8")[::-1, ::-1]; u1: np.zeros((9, 21), "u1");
+    f4: np.zeros((9, 21), "f4"); too small: np.zeros((9, 20), "i4"); list: [[0] * 21] * 9;
+    swapped bytes: np.zeros((9, 21), ">i4")
+""")
+OUTS = dict(OUTS)
+FITTING = {word: OUTS[word] for word in ("i4", "i8", "columns", "strided", "backwards")}
+# Large enough for several threads, and for tiles of several words.
+MANY = {
+    **{"sparse": mask((260, 333), 0.1, 1), "dense": mask((260, 333), 0.75, 2)},
+    **{"critical": mask((260, 333), 0.593, 3), "long": mask((3, 40_000), 0.6, 4)},
+    **{"volume": mask((36, 45, 70), 0.3116, 5), "numbers": integers((250, 310), 2, 7) << 40},
+    "classes": integers((250, 310), 3, 6).astype("u1"),
+}
+WAYS = cases("periodic: periodic=True; roots: numbering='roots', dtype='i8'; batch: batch_axes=1")
+BONDS = dict(
+    rows("""
+    list: [[[True, False]], [[False, False]]]; codes above: np.full((2, 3), 4, "u1");
+    floats: np.ones((2, 3, 3)); signed: np.ones((2, 3), "i4"); no axis: np.ones((), "u1");
+    too few planes: np.ones((1, 3, 3), bool); empty: np.ones((2, 0, 3), bool)
+    """)
+)
+CALLS = """
+@ axes=((2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)), dtype=("b1", "i4")
+label {dtype} {axes[0]}d batch {axes[1]}: each_way(axes[0] - axes[1], lambda **way:
+    each_numbering(cc.label, image(SHAPES[axes[0]], dtype, axes[0]), batch_axes=axes[1],
+    return_num=True, **way)())()
+@ by=SIMPLE, size=((5, 3, 3), (2, 20, 33))
+label by {by} batch {size}: cc.label(image(size, "u1", 3), batch_axes=1, return_num=True, **by)
+@ axes=[(n, k) for n in SHAPES for k in range(1, n + 1)], dtype=("b1", "u1", "f4")
+label {dtype} {axes[0]}d c{axes[1]}: each_way(axes[0], partial(
+    cc.label, image(SHAPES[axes[0]], dtype, axes[0]), None, True, axes[1]))()
+@ dtype=DTYPES, shape={2: SHAPES[2], 3: SHAPES[3]}
+label {dtype} {shape}d backgrounds: each(
+    partial(cc.label, image(shape, dtype, 41), value, True) for value in (None, 1, -1, 2.5))();
+label {dtype} {shape}d tolerances:
+    each(partial(cc.label, image(shape, dtype, 41), tolerance=value) for value in (1, 2.5))()
+@ value=(np.nan, np.inf, 0.5, True, np.float32(1.5), 3, 300), dtype=("b1", "u1", "f8")
+label {dtype} background {value!r}: cc.label(image((9, 30), dtype, 5), value)
+@ t=TOLERANCES, k=(1, 2)
+label f8 tolerance {t} c{k}: cc.label(uniform((20, 30), 4), None, False, k, tolerance=t)
+@ by=ALGORITHMS, shape=FIRST
+label by {by} {shape}d: each([
+    each_numbering(partial(cc.label, **by), image(shape, "u1", 7), return_num=True),
+    partial(cc.label, mask(shape, 0.6, 8), connectivity=1, periodic=True, **by),
+    partial(cc.label, uniform(shape, 9), tolerance=0.1, **by)])()
+@ dtype=(None, "i4", "i8", "smallest", "u1", "u2", "u4", "f4"), num={"": False, " num": True}
+label as {dtype}{num}: each_numbering(
+    cc.label, mask((9, 21), 0.4, 3), dtype=dtype, return_num=num, connectivity=1)()
+@ shape=SMALL
+label shape {shape}: each(each_numbering(
+    cc.label, np.full(shape, value), periodic=way, return_num=True)
+    for value in (0, 1) for way in (False, True))()
+@ make=OUTS
+label out {make}: each_numbering(_into, cc.label, image((9, 21), "u1", 6), make=make)()
+@ make=FITTING
+label out {make} num batch:
+    _into(cc.label, image((9, 21), "u1", 6), make=make, return_num=True, batch_axes=1)
+@ make=[OUTS["i8"]]
+label out and dtype:
+    _into(cc.label, image((9, 21), "u1", 6), make=make, dtype="i8", connectivity=1)
+@with_threads array=MANY, by={word: SIMPLE[word] for word in ("auto", "runs", "tiles")}
+label {array} by {by}: cc.label(array, connectivity=1, return_num=True, **by)
+@with_threads array=MANY, way=WAYS
+label {array} {way}: cc.label(array, **way)
+@ shape=SHAPES, form=("planes", "codes")
+bonds {form} {shape}d: each_way(len(shape), lambda **way: each_numbering(
+    cc.label_bonds, _bonds(shape, form, len(shape)), return_num=True, **way)())()
+@ by=ALGORITHMS, ndim=(2, 3)
+bonds by {by} {ndim}d: cc.label_bonds(_bonds(SHAPES[ndim], "planes", 9), periodic=True, **by)
+@ n=(1, 2, 3)
+bonds planes batch {n}:
+    cc.label_bonds(mask((3 - n, 3, 4, 8), 0.5, n), batch_axes=n, return_num=True);
+bonds codes batch {n}: cc.label_bonds(
+    integers((3, 4, 8), 1 << (3 - n), n).astype("u1") if n < 3 else None,
+    batch_axes=n, return_num=True)
+@ dtype=("i4", "i8", "smallest", "u1")
+bonds as {dtype}: cc.label_bonds(_bonds((9, 21), "planes", 3), dtype=dtype, return_num=True)
+@ bonds=[_bonds((9, 70), "planes", 3)]
+bonds out i4: _into(cc.label_bonds, bonds, make=lambda: np.zeros((9, 70), "i4"));
+bonds out columns: _into(cc.label_bonds, bonds, make=lambda: np.zeros((70, 9), "i8").T);
+bonds out u1: _into(cc.label_bonds, bonds, make=lambda: np.zeros((9, 70), "u1"))
+@with_threads
+bonds many: cc.label_bonds(_bonds((230, 310), "codes", 1), periodic=True, return_num=True)
+@ given=BONDS
+bonds {given}: cc.label_bonds(given(), return_num=True)
+"""

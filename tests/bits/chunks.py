@@ -128,7 +128,8 @@ def _of_names():
         names {f} sizes: cc.component_sizes(cc.label(f));
         names {f} statistics: cc.component_statistics(cc.label(f));
         names {f} turned: cc.match(cc.label(f), cc.label(f).transpose("lon", "time", "lat"));
-        names {f} sorted: cc.sort_by_size(cc.label(f)); names {f} filled: cc.fill_holes(cc.label(f))
+        names {f} sorted: cc.sort_by_size(cc.label(f));
+        names {f} filled: cc.fill_holes(cc.label(f))
     """
     yield from rows(text, wrap=_whole, f=fields)
     text = "names {f} variable: cc.label(f.variable); names {f} dataset: cc.label(f.to_dataset())"
@@ -152,8 +153,8 @@ def _of_streams():
     yield from rows("stream of {slabs}: list(cc.stream_labels(slabs()))", slabs=dict(rows(text)))
     text = """
         stream tolerance: list(cc.stream_labels([uniform((4, 9), 2)], tolerance=0.1));
-        stream structure: list(cc.stream_labels(
-            [mask((4, 9), 0.4, 2)] * 2, structure=[[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+        stream structure: list(cc.stream_labels( [mask((4, 9), 0.4, 2)] * 2, structure=[[1, 0, 0],
+            [0, 1, 0], [0, 0, 1]]))
     """
     yield from rows(text)
 

@@ -181,39 +181,34 @@ WORDS["SPINS"] = f"{WORDS['MODEL']} lattice temperature beta coupling field peri
 FUNCTIONS = """
 label: cc.label | label_image=IMAGE | label_image background return_num {RULE} {ANSWER};
 label_bonds: cc.label_bonds | bonds=BONDS | bonds return_num periodic batch_axes {ANSWER};
-stream: cc.stream_labels | slabs=[IMAGE] |
-    slabs background connectivity structure tolerance periodic surfaces spacing;
-component wrapping: cc.component_wrapping | label_image=IMAGE |
-    label_image background {RULE} device workspace;
+stream: cc.stream_labels | slabs=[IMAGE] | slabs background connectivity structure tolerance
+    periodic surfaces spacing;
+component wrapping: cc.component_wrapping | label_image=IMAGE | label_image background {RULE} device
+    workspace;
 cluster wrapping: cc.cluster_wrapping | bonds=BONDS | bonds periodic batch_axes device workspace;
-percolates: cc.percolates | image=IMAGE, axis=0 |
-    image axis background connectivity structure tolerance periodic device;
+percolates: cc.percolates | image=IMAGE, axis=0 | image axis background connectivity structure
+    tolerance periodic device;
 match: cc.match | labels_a=IMAGE, labels_b=IMAGE | labels_a labels_b background batch_axes;
-scores: _of(match, "scores") | | threshold;
-threads: cc.set_num_threads | | n;
+scores: _of(match, "scores") | | threshold; threads: cc.set_num_threads | | n;
 colours: cc.colour_components | labels=IMAGE | {LABELS} image alpha boundaries value_range;
 members: cc.component_members | labels=IMAGE | {LABELS};
 sizes: cc.component_sizes | labels=IMAGE | {LABELS};
 spans: cc.component_spans | labels=IMAGE | {LABELS};
-statistics: cc.component_statistics | labels=IMAGE |
-    {LABELS} image properties moments surfaces classes spacing;
-contacts: cc.contacts | labels=IMAGE | {LABELS} connectivity spacing periodic;
+statistics: cc.component_statistics | labels=IMAGE | {LABELS} image properties moments surfaces
+    classes spacing; contacts: cc.contacts | labels=IMAGE | {LABELS} connectivity spacing periodic;
 each: cc.each | labels=IMAGE | {LABELS};
 holes: cc.fill_holes | labels=IMAGE | {LABELS} connectivity max_size;
 largest: cc.largest_components | labels=IMAGE | {LABELS} k by connectivity;
 adjacency: cc.region_adjacency | labels=IMAGE | {LABELS} connectivity periodic;
 consecutive: cc.relabel_consecutive | labels=IMAGE | {LABELS} return_labels;
-not small: cc.remove_small_components | labels=IMAGE, min_size=2 |
-    {LABELS} min_size max_size invert connectivity;
-histogram: cc.size_histogram | labels=IMAGE | {LABELS};
+not small: cc.remove_small_components | labels=IMAGE, min_size=2 | {LABELS} min_size max_size invert
+    connectivity; histogram: cc.size_histogram | labels=IMAGE | {LABELS};
 sorted: cc.sort_by_size | labels=IMAGE | {LABELS};
-components: cc.connected_components | csgraph=GRAPH |
-    csgraph directed connection return_labels {ANSWER};
-condensation: cc.condensation | csgraph=GRAPH | csgraph numbering algorithm;
+components: cc.connected_components | csgraph=GRAPH | csgraph directed connection return_labels
+    {ANSWER}; condensation: cc.condensation | csgraph=GRAPH | csgraph numbering algorithm;
 forest: cc.spanning_forest | graph=GRAPH | graph device workspace;
-minimum forest: cc.minimum_spanning_forest | graph=GRAPH, weights=[1, 2] |
-    graph weights device workspace;
-growing: cc.IncrementalComponents | num_vertices=4 | num_vertices device dtype;
+minimum forest: cc.minimum_spanning_forest | graph=GRAPH, weights=[1, 2] | graph weights device
+    workspace; growing: cc.IncrementalComponents | num_vertices=4 | num_vertices device dtype;
 growing edges: _of(grow, "add_edges") | src=[0], dst=[1] | src dst wait;
 growing connected: _of(grow, "connected") | u=[0], v=[1] | u v wait;
 growing roots: _of(grow, "roots") | vertices=[0] | vertices wait;
@@ -221,15 +216,12 @@ growing labels: _of(grow, "labels") | | numbering dtype out;
 graph: cc.Graph | num_vertices=3, arcs=([0], [1]) | num_vertices arcs csr;
 graph of edges: cc.Graph.from_edges | src=[0], dst=[1] | src dst num_vertices;
 graph of rows: cc.Graph.from_csr | indptr=[0, 1, 1], indices=[1] | indptr indices;
-graph of SciPy: cc.Graph.from_scipy | | matrix;
-graph of networkx: cc.Graph.from_networkx | | graph;
-arc order: GRAPH.in_arc_order | | values;
-graph to: GRAPH.to | | device;
-pairs: cc.cluster_pairs | **PAIRS |
-    pairs left right weights threshold nodes max_size cluster_ids nulls device;
-quality: cc.cluster_quality | clusters=cc.cluster_pairs(**PAIRS), **PAIRS |
-    clusters pairs left right weights threshold node cluster nulls;
-batches: cc.ClusterPairs | | threshold nulls device;
+graph of SciPy: cc.Graph.from_scipy | | matrix; graph of networkx: cc.Graph.from_networkx | | graph;
+arc order: GRAPH.in_arc_order | | values; graph to: GRAPH.to | | device;
+pairs: cc.cluster_pairs | **PAIRS | pairs left right weights threshold nodes max_size cluster_ids
+    nulls device;
+quality: cc.cluster_quality | clusters=cc.cluster_pairs(**PAIRS), **PAIRS | clusters pairs left
+    right weights threshold node cluster nulls; batches: cc.ClusterPairs | | threshold nulls device;
 batch: _of(cc.ClusterPairs, "add") | left=["a"], right=["b"] | left right weights;
 integers: generate.random.integers | count=3, high=5 | count high {DRAWN};
 uniform: generate.random.uniform | count=3 | count {DRAWN};
@@ -239,21 +231,21 @@ philox: generate.random.philox | seed=1, counter=(1, 2, 3, 4) | seed counter
 """
 # The first of these have a shape or vertices, too, and most of those with vertices a seed.
 OF_SHAPES = """
-all_equal | value; blobs | sigma density seed; checkerboard | ; comb | ; grid | periodic shuffle;
-maze | seed; photograph | seed; random_array | density values block seed; rings | ;
+all_equal | value; blobs | sigma density seed; checkerboard |; comb |; grid | periodic shuffle;
+maze | seed; photograph | seed; random_array | density values block seed; rings |;
 road_like | keep segments connected shuffle; voronoi cells=3 | cells seed
 """
 OF_VERTICES = """
 barabasi_albert edges_per_vertex=2 | edges_per_vertex shuffle seed;
 bow_tie links_per_vertex=2 | links_per_vertex shuffle seed; cycle | shuffle seed;
-delaunay | order seed; line | shuffle seed; star | hub; random_directed mean_degree=2.0 |
-mean_degree seed; disjoint num_edges=12, num_components=2 |
-num_edges num_components connected seed; overlapping_cliques max_size=4 |
-max_size exponent shared shuffle seed; random_neighbours degree=2 | degree seed;
-uniform_random num_edges=9 | num_edges seed; wang num_edges=12, num_components=2 |
-num_edges num_components shuffle seed; watts_strogatz degree=2, probability=0.5 |
-degree probability shuffle seed; web_like links_per_vertex=2 |
-links_per_vertex copying window shuffle seed
+delaunay | order seed; line | shuffle seed; star | hub;
+random_directed mean_degree=2.0 | mean_degree seed;
+disjoint num_edges=12, num_components=2 | num_edges num_components connected seed;
+overlapping_cliques max_size=4 | max_size exponent shared shuffle seed;
+random_neighbours degree=2 | degree seed; uniform_random num_edges=9 | num_edges seed;
+wang num_edges=12, num_components=2 | num_edges num_components shuffle seed;
+watts_strogatz degree=2, probability=0.5 | degree probability shuffle seed;
+web_like links_per_vertex=2 | links_per_vertex copying window shuffle seed
 """
 OTHERS = """
 chain_of_cycles num_cycles=2, length=3 | num_cycles length shuffle;
@@ -282,8 +274,8 @@ Potts updater: _of(potts, "updater") | | update tile p_flip clusters;
 XY updater: _of(partial(xy, beta=0.5), "updater") | | update observe;
 critical beta: models.Potts.critical_beta | q=2 | q ndim lattice;
 critical temperature: models.Ising.critical_temperature | | lattice;
-cell: models.UnitCell | vectors=[[1.0]], sites=[[0.0], [0.5]],
-    bonds=[(0, 1, [0]), (1, 0, [1])] | vectors sites bonds;
+cell: models.UnitCell | vectors=[[1.0]], sites=[[0.0], [0.5]], bonds=[(0, 1, [0]), (1, 0, [1])] |
+    vectors sites bonds;
 couplings: models.random_couplings | size=4 | size kind seed sample positive dilution;
 random fields: models.random_fields | size=4 | size kind seed sample
 """
@@ -295,54 +287,48 @@ OF_SPINS = """
 {kind} labels: _of({make}, "labels") | | numbering return_num
 """
 OTHER_MODELS = """
-Kawasaki: models.Kawasaki | shape=(4, 4, 4) |
-    {MODEL} lattice temperature beta fraction coupling;
+Kawasaki: models.Kawasaki | shape=(4, 4, 4) | {MODEL} lattice temperature beta fraction coupling;
 Kawasaki step: _of(kawasaki, "step") | | n;
 Kawasaki labels: _of(kawasaki, "labels") | | numbering return_num;
-fields: models.CahnHilliard | shape=(4, 4) |
-    {MODEL} mobility b u K dx dt mean amplitude noise dtype;
-fields step: _of(fields, "step") | | n;
+fields: models.CahnHilliard | shape=(4, 4) | {MODEL} mobility b u K dx dt mean amplitude noise
+    dtype; fields step: _of(fields, "step") | | n;
 fields labels: _of(fields, "labels") | | numbering return_num threshold connectivity;
-percolation: models.Percolation | shape=(4, 4) |
-    shape kind p lattice periodic replicas first_replica seed device;
-percolation step: _of(percolation, "step") | | n;
+percolation: models.Percolation | shape=(4, 4) | shape kind p lattice periodic replicas
+    first_replica seed device; percolation step: _of(percolation, "step") | | n;
 percolation labels: _of(percolation, "labels") | | p numbering return_num;
 sweep: _of(percolation, "sweep") | runs=2 | runs first_run batches between;
 critical p: models.Percolation.critical_p | | kind ndim lattice;
 stable time step: models.CahnHilliard.stable_time_step | ndim=2 | ndim mobility b u K dx largest;
 simulate: models.simulate | model=warm(), sweeps=2 | model sweeps thermalise measure_every
     checkpoint_every progress force watch update clusters wrapping observe;
-tempering: models.parallel_tempering | model=warm(), rounds=2 |
-    model rounds sweeps_between watch update;
-autocorrelation: models.autocorrelation_time | series=np.linspace(0, 1, 64) | series;
+tempering: models.parallel_tempering | model=warm(), rounds=2 | model rounds sweeps_between watch
+    update; autocorrelation: models.autocorrelation_time | series=np.linspace(0, 1, 64) | series;
 logarithmic bins: models.logarithmic_bins | series=np.eye(8) | series agreeing;
 crossing: models.crossing | curves=CURVES, degree=1 | curves degree seed;
-collapse: models.collapse | curves=CURVES, critical=0.1, exponent=0.0, degree=1 |
-    curves critical nu exponent degree;
+collapse: models.collapse | curves=CURVES, critical=0.1, exponent=0.0, degree=1 | curves critical nu
+    exponent degree;
 reweight: _reweight | energy=[1.0, 2.0, 4.0], beta=0.5, at=0.6, bins=2 | energy beta at bins;
 jackknife: _jackknife | | bin_length;
-Katzgraber: models.katzgraber_young |
-    energy=[1.0, 2.0], link_overlap=[0.1, 0.2], beta=0.5, bonds=3 |
-    energy link_overlap beta bonds variance;
-overlap distribution: models.overlap_distribution |
-    measured=[glass().overlaps()], beta=0.5, bins=4 | measured beta bins;
-overlap summary: models.summarise_overlaps |
-    measured=[glass().overlaps()] * 9, shape=(2, 3) | measured shape;
+Katzgraber: models.katzgraber_young | energy=[1.0, 2.0], link_overlap=[0.1, 0.2], beta=0.5, bonds=3
+    | energy link_overlap beta bonds variance;
+overlap distribution: models.overlap_distribution | measured=[glass().overlaps()], beta=0.5, bins=4
+    | measured beta bins;
+overlap summary: models.summarise_overlaps | measured=[glass().overlaps()] * 9, shape=(2, 3) |
+    measured shape;
 summary: models.summarise | series=warm().swendsen_wang(9), beta=0.5 | series beta measure_every
 """
 OF_FILES = """
 read image: cc.read_image | path=_image(folder) | path key mmap;
 write image: cc.write_image | path=folder / "a.tif", image=IMAGE | path image axes;
-view: cc.write_view | path=folder / "a.html", labels=IMAGE |
-    labels image part title value_range background spacing batch_axes;
-label file: cc.label_file | source=_image(folder), target=folder / "l.npy" |
-    source target background {RULE} key
-    channel threshold min_size largest numbering dtype memory scheduler progress;
-plan: cc.plan_labels | source=_image(folder) |
-    source background connectivity periodic batch_axes key channel threshold memory;
+view: cc.write_view | path=folder / "a.html", labels=IMAGE | labels image part title value_range
+    background spacing batch_axes;
+label file: cc.label_file | source=_image(folder), target=folder / "l.npy" | source target
+    background {RULE} key channel threshold min_size largest numbering dtype memory scheduler
+    progress;
+plan: cc.plan_labels | source=_image(folder) | source background connectivity periodic batch_axes
+    key channel threshold memory;
 open: cc.open_volume | source=_image(folder) | source key channel memory progress;
-read graph: cc.Graph.read | path=_edges(folder) |
-    path compact_ids integers header format progress;
+read graph: cc.Graph.read | path=_edges(folder) | path compact_ids integers header format progress;
 edges: cc.label_edge_files | files=_edges(folder) | {EDGES};
 forest of edges: cc.forest_of_edge_files | files=_edges(folder) | {EDGES};
 minimum forest of edges: cc.minimum_forest_of_edge_files | files=_edges(folder) | {EDGES} weights;

@@ -12,7 +12,7 @@ import scipy.sparse
 import tifffile
 import zarr
 
-from .inputs import cases, ends, image, in_folder, integers, mask, rows, uniform
+from .inputs import cases, ends, image, integers, mask, uniform
 from .names import cc
 
 EDGES = list(zip(*(side.tolist() for side in ends(9, 12, 4)), strict=True))
@@ -65,28 +65,6 @@ def _read_matrix(folder, form):
     return cc.Graph.read(folder / "a.npz")
 
 
-def _of_graphs():
-    text = """read {name}: _read(folder, name, TEXTS[name]); read {name} otherwise:
-        each(in_folder(partial(_read, name=name, content=TEXTS[name], **options))
-        for options in WAYS)()"""
-    yield from rows(text, globals(), in_folder, name=list(TEXTS))
-    text = """read a.txt{end}: _read(folder, f"a.txt{end}", PACKED[end](TEXTS["a.txt"].encode()));
-        read a.txt{end} cut:
-            _read(folder, f"a.txt{end}", PACKED[end](TEXTS["a.txt"].encode())[:-9])"""
-    yield from rows(text, globals(), in_folder, end=list(PACKED))
-    text = 'read as {form}: _read(folder, "a", TEXTS["a.txt"], format=form)'
-    forms = "edge-list", "csv", "matrix-market", "none"
-    yield from rows(text, globals(), in_folder, form=forms)
-    text = "read npz {form}: _read_matrix(folder, form)"
-    yield from rows(text, globals(), in_folder, form=("csr", "csc", "coo"))
-    text = """
-        read a.egr: _read(folder, "a.egr", EGR); read a.egr cut: _read(folder, "a.egr", EGR[:-4]);
-        read nothing: cc.Graph.read(folder / "none.txt");
-        read none: cc.read_image(folder / "none.png")
-    """
-    yield from rows(text, globals(), in_folder)
-
-
 ARRAYS = {
     **{"mask": mask((9, 14), 0.4, 1), "u1": image((9, 14), "u1", 2), "u2": image((9, 14), "u2", 3)},
     **{"i4": image((9, 14), "i4", 4), "i8": image((9, 14), "i8", 5)},
@@ -106,33 +84,6 @@ def _there_and_back(folder, name, array, **options):
 def _read_image(folder, name, write, *given, **options):
     write(folder / name, *given)
     return cc.read_image(folder / name, **options)
-
-
-def _of_images():
-    text = """write {kind}: each(in_folder(partial(_there_and_back, name=f"a{ending}", array=kind))
-        for ending in ENDINGS)()"""
-    yield from rows(text, globals(), kind=ARRAYS)
-    text = """write axes {axes}: _there_and_back(folder, "a.tif", ARRAYS["u1"], axes=axes)"""
-    yield from rows(text, globals(), in_folder, axes=("YX", "ZYX", "QQ"))
-    several = partial(np.savez, a=ARRAYS["u1"], b=ARRAYS["f4"])
-    packed = partial(tifffile.imwrite, compression="zlib")
-    text = """
-        read key: _read_image(folder, "a.npz", several, key="b");
-        read no key: _read_image(folder, "a.npz", several);
-        read wrong key: _read_image(folder, "a.npz", several, key="c");
-        read mapped: _read_image(folder, "a.npy", np.save, ARRAYS["i4"], mmap=True);
-        read mapped tif: _read_image(folder, "a.tif", tifffile.imwrite, ARRAYS["u1"], mmap=True);
-        read png: _read_image(folder, "a.png", PICTURE.save);
-        read bmp: _read_image(folder, "a.bmp", PICTURE.save);
-        read gif: _read_image(folder, "a.gif", PICTURE.save);
-        read pgm: _read_image(folder, "a.pgm", PICTURE.save);
-        read colours bmp: _read_image(folder, "a.bmp", COLOURS.save);
-        read tif: _read_image(folder, "a.tif", tifffile.imwrite, ARRAYS["volume"]);
-        read tif packed: _read_image(folder, "a.tif", packed, ARRAYS["volume"]);
-        read text: _read_image(folder, "a.png", Path.write_text, "abc");
-        read another name: _read_image(folder, "a.png.tif", PICTURE.save)
-    """
-    yield from rows(text, globals() | {"several": several, "packed": packed}, in_folder)
 
 
 VOLUME = integers((6, 9, 11), 3, 5).astype("u1")
@@ -182,28 +133,6 @@ def _plan(folder, name="v.npy", **options):
     return isinstance(found, cc.LabelPlan), found.shape, found.dtype, found.blocks
 
 
-def _of_volumes():
-    text = "volume {name} to {target}: _find(folder, name, target)"
-    yield from rows(text, globals(), in_folder, name=list(SOURCES), target=("l.npy", "l.zarr"))
-    yield from rows("plan {name}: _plan(folder, name)", globals(), in_folder, name=list(SOURCES))
-    ways = cases("""
-        c1: connectivity=1; periodic: periodic=(True, False, True); batch: batch_axes=1;
-        tolerance: tolerance=1, background=2; structure: structure=np.ones((3, 3, 3));
-        threshold: threshold=1.5; min size: min_size=3, connectivity=1; roots: numbering="roots";
-        largest: largest=2, connectivity=1; i8: dtype="i8"; memory: memory="4G";
-        no key: key="none"; no channel: channel=3; no memory: memory="a lot"; c4: connectivity=4;
-        threshold and background: threshold=1.5, background=7; to tif: target="l.tif";
-        to itself: target="v.npy"
-    """)
-    yield from rows("volume {way}: _find(folder, **way)", globals(), in_folder, way=ways)
-    text = "c4: connectivity=4; threshold: threshold=0.5; batch: batch_axes=1; no memory: memory=-1"
-    yield from rows("plan {way}: _plan(folder, **way)", globals(), in_folder, way=cases(text))
-    text = """volume of none: cc.label_file(folder / "none.npy", folder / "l.npy");
-        saved: _measure(folder, "v.zarr", partial(_saved, folder=folder));
-        open none: cc.open_volume(folder / "none.zarr"); read what is closed: _closed(folder)"""
-    yield from rows(text, globals(), in_folder)
-
-
 def _measure(folder, name, function):
     SOURCES[name](folder / name)
     with cc.open_volume(folder / name) as volume:
@@ -233,12 +162,6 @@ members: cc.component_members(v); labels: cc.label(v)
 """
 
 
-def _of_opened():
-    text = "{word} of {name}: _measure(folder, name, lambda volume: word(v=volume))"
-    names = "v.npy", "v.zarr"
-    yield from rows(text, globals(), in_folder, word=dict(rows(OF_OPENED)), name=names)
-
-
 LABELS = integers((6, 7), 4, 2)
 
 
@@ -247,14 +170,68 @@ def _page(folder, labels=LABELS, **options):
     return result, (folder / "a.html").read_text()[:15].lower()
 
 
-def _of_pages():
-    text = """
-        page: _page(folder); page part: _page(folder, part=(slice(1, 4), slice(2, 5)));
-        page image:
-            _page(folder, image=uniform((6, 7), 3), value_range=(0, 1), title="A page");
-        page spacing: _page(folder, spacing=(1, 2)); page of floats: _page(folder, LABELS / 2);
-        page range alone: _page(folder, value_range=(0, 1));
-        page shapes: _page(folder, image=np.ones((2, 2)));
-        page twice: each([partial(_page, folder)] * 2)()
-    """
-    yield from rows(text, globals(), in_folder)
+WAYS_OF_VOLUMES = cases("""
+    c1: connectivity=1; periodic: periodic=(True, False, True); batch: batch_axes=1;
+    tolerance: tolerance=1, background=2; structure: structure=np.ones((3, 3, 3));
+    threshold: threshold=1.5; min size: min_size=3, connectivity=1; roots: numbering="roots";
+    largest: largest=2, connectivity=1; i8: dtype="i8"; memory: memory="4G"; no key: key="none";
+    no channel: channel=3; no memory: memory="a lot"; c4: connectivity=4;
+    threshold and background: threshold=1.5, background=7; to tif: target="l.tif";
+    to itself: target="v.npy"
+""")
+
+
+CALLS = """
+@in_folder name=list(TEXTS)
+read {name}: _read(folder, name, TEXTS[name]);
+read {name} otherwise: each(in_folder(partial(_read, name=name, content=TEXTS[name], **options)) for
+    options in WAYS)()
+@in_folder end=list(PACKED)
+read a.txt{end}: _read(folder, f"a.txt{end}", PACKED[end](TEXTS["a.txt"].encode()));
+read a.txt{end} cut: _read(folder, f"a.txt{end}", PACKED[end](TEXTS["a.txt"].encode())[:-9])
+@in_folder form=("edge-list", "csv", "matrix-market", "none")
+read as {form}: _read(folder, "a", TEXTS["a.txt"], format=form)
+@in_folder form=("csr", "csc", "coo")
+read npz {form}: _read_matrix(folder, form)
+@in_folder
+read a.egr: _read(folder, "a.egr", EGR); read a.egr cut: _read(folder, "a.egr", EGR[:-4]);
+read nothing: cc.Graph.read(folder / "none.txt"); read none: cc.read_image(folder / "none.png");
+page: _page(folder); page part: _page(folder, part=(slice(1, 4), slice(2, 5)));
+page image: _page(folder, image=uniform((6, 7), 3), value_range=(0, 1), title="A page");
+page spacing: _page(folder, spacing=(1, 2)); page of floats: _page(folder, LABELS / 2);
+page range alone: _page(folder, value_range=(0, 1));
+page shapes: _page(folder, image=np.ones((2, 2))); page twice: each([partial(_page, folder)] * 2)()
+@in_folder word=dict(rows(OF_OPENED)), name=("v.npy", "v.zarr")
+{word} of {name}: _measure(folder, name, lambda volume: word(v=volume))
+@ kind=ARRAYS
+write {kind}: each(in_folder(partial(_there_and_back, name=f"a{ending}", array=kind))
+    for ending in ENDINGS)()
+@in_folder axes=("YX", "ZYX", "QQ")
+write axes {axes}: _there_and_back(folder, "a.tif", ARRAYS["u1"], axes=axes)
+@in_folder end=("png", "bmp", "gif", "pgm")
+read {end}: _read_image(folder, f"a.{end}", PICTURE.save)
+@in_folder several=[partial(np.savez, a=ARRAYS["u1"], b=ARRAYS["f4"])], tif=[tifffile.imwrite]
+read key: _read_image(folder, "a.npz", several, key="b");
+read no key: _read_image(folder, "a.npz", several);
+read wrong key: _read_image(folder, "a.npz", several, key="c");
+read mapped: _read_image(folder, "a.npy", np.save, ARRAYS["i4"], mmap=True);
+read mapped tif: _read_image(folder, "a.tif", tif, ARRAYS["u1"], mmap=True);
+read colours bmp: _read_image(folder, "a.bmp", COLOURS.save);
+read tif: _read_image(folder, "a.tif", tif, ARRAYS["volume"]);
+read tif packed:
+    _read_image(folder, "a.tif", partial(tif, compression="zlib"), ARRAYS["volume"]);
+read text: _read_image(folder, "a.png", Path.write_text, "abc");
+read another name: _read_image(folder, "a.png.tif", PICTURE.save)
+@in_folder name=list(SOURCES), target=("l.npy", "l.zarr")
+volume {name} to {target}: _find(folder, name, target)
+@in_folder name=list(SOURCES)
+plan {name}: _plan(folder, name)
+@in_folder way=WAYS_OF_VOLUMES
+volume {way}: _find(folder, **way)
+@in_folder
+plan c4: _plan(folder, connectivity=4); plan threshold: _plan(folder, threshold=0.5);
+plan batch: _plan(folder, batch_axes=1); plan no memory: _plan(folder, memory=-1);
+volume of none: cc.label_file(folder / "none.npy", folder / "l.npy");
+saved: _measure(folder, "v.zarr", partial(_saved, folder=folder));
+open none: cc.open_volume(folder / "none.zarr"); read what is closed: _closed(folder)
+"""

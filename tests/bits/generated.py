@@ -4,8 +4,8 @@ from .inputs import cases, rows, with_threads
 from .names import generate
 
 IMAGES = cases("""
-    all_equal: value=3; blobs: sigma=3, density=0.3, seed=5; checkerboard: ; comb: ;
-    photograph: seed=3; random_array: density=0.3, values=4, block=2, seed=1; rings: ;
+    all_equal: value=3; blobs: sigma=3, density=0.3, seed=5; checkerboard:; comb:;
+    photograph: seed=3; random_array: density=0.3, values=4, block=2, seed=1; rings:;
     voronoi: cells=9, seed=2
 """)
 FIRST = cases("blobs: sigma=2; voronoi: cells=5")
@@ -33,8 +33,7 @@ SPECIAL = """
     delaunay strip: generate.delaunay(num_vertices=20, order="strip");
     delaunay hilbert: generate.delaunay(num_vertices=20, order="hilbert");
     star: generate.star(num_vertices=9); star of another: generate.star(num_vertices=9, hub=4);
-    web_like window: generate.web_like(
-        num_vertices=40, links_per_vertex=3, window=5, copying=0.8);
+    web_like window: generate.web_like( num_vertices=40, links_per_vertex=3, window=5, copying=0.8);
     hilbert_curve: generate.hilbert_curve(order=4); spiral: generate.spiral(size=13);
     maze: generate.maze(shape=(9, 11)); no vertex: generate.line(num_vertices=0);
     vertices below 0: generate.line(num_vertices=-1);

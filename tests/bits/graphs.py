@@ -105,33 +105,6 @@ def _parts(graph):
     return *found, graph.indptr, graph.indices, graph.is_symmetric(), repr(graph)
 
 
-def _of_graphs():
-    text = """
-        parts of {form}: _parts(form(SRC, DST, 20));
-        {form} to the CPU: form(SRC, DST, 20).to("cpu");
-        arc order of {form}: form(SRC, DST, 20).in_arc_order(np.arange(30))
-    """
-    forms = {form: FORMS[form] for form in ("arcs", "arcs i4", "lists", "rows")}
-    yield from rows(text, globals(), form=forms)
-    text = """
-        graph of above: cc.Graph.from_edges([0, 5], [1, 2], 5);
-        graph of below: cc.Graph.from_edges([0, -1], [1, 2]);
-        graph of lengths: cc.Graph.from_edges([0, 1], [1]);
-        graph of floats: cc.Graph.from_edges([0.5], [1.0]);
-        graph of rows that fall: cc.Graph.from_csr([0, 2, 1], [0, 1]);
-        graph of rows too long: cc.Graph.from_csr([0, 2, 5], [0, 1]);
-        graph of columns above: cc.Graph.from_csr([0, 1, 2], [0, 7]);
-        graph of both: cc.Graph(3, arcs=([0], [1]), csr=([0, 0, 0, 0], []));
-        graph of not square: cc.Graph.from_scipy(scipy.sparse.csr_array(np.ones((2, 3))));
-        graph of rows: cc.Graph.from_csr([0, 1, 2], [1, 0]);
-        graph of nothing: cc.Graph.from_edges([], []); graph of neither: cc.Graph(3);
-        graph of unsigned: cc.Graph.from_edges(np.array([1], "u8"), np.array([2], "u8"));
-        graph of beyond: cc.Graph.from_edges(np.array([1 << 63], "u8"), [0]);
-        graph of vertices below 0: cc.Graph(-1, arcs=([], []))
-    """
-    yield from rows(text, globals())
-
-
 def _of_forests():
     for kind, arcs in _graphs().items():
         m = len(arcs[0])
@@ -149,10 +122,9 @@ def _of_forests():
     matrix = scipy.sparse.coo_array((uniform((90,), 3) + 0.5, ends(30, 90, 4)), (30, 30))
     text = """
         minimum forest of a matrix: cc.minimum_spanning_forest(matrix);
-        minimum forest without weights:
-            cc.minimum_spanning_forest(cc.Graph.from_edges([0], [1]));
-        minimum forest of too few:
-            cc.minimum_spanning_forest(cc.Graph.from_edges([0, 1], [1, 2]), [1])
+        minimum forest without weights: cc.minimum_spanning_forest(cc.Graph.from_edges([0], [1]));
+        minimum forest of too few: cc.minimum_spanning_forest(cc.Graph.from_edges([0, 1], [1, 2]),
+            [1])
     """
     yield from rows(text, {"matrix": matrix})
     many, weights = cc.Graph.from_edges(*ends(9000, 20_000, 3), 9000), integers((20_000,), 50, 8)
@@ -229,3 +201,24 @@ def _of_networkx():
     for kind in ("weakly", "strongly"):
         for name in (f"{kind}_connected_components", f"number_{kind}_connected_components"):
             yield f"networkx {name}", partial(by, name, directed)
+
+
+CALLS = """
+graph of above: cc.Graph.from_edges([0, 5], [1, 2], 5);
+graph of below: cc.Graph.from_edges([0, -1], [1, 2]);
+graph of lengths: cc.Graph.from_edges([0, 1], [1]);
+graph of floats: cc.Graph.from_edges([0.5], [1.0]);
+graph of rows that fall: cc.Graph.from_csr([0, 2, 1], [0, 1]);
+graph of rows too long: cc.Graph.from_csr([0, 2, 5], [0, 1]);
+graph of columns above: cc.Graph.from_csr([0, 1, 2], [0, 7]);
+graph of both: cc.Graph(3, arcs=([0], [1]), csr=([0, 0, 0, 0], []));
+graph of not square: cc.Graph.from_scipy(scipy.sparse.csr_array(np.ones((2, 3))));
+graph of rows: cc.Graph.from_csr([0, 1, 2], [1, 0]); graph of nothing: cc.Graph.from_edges([], []);
+graph of neither: cc.Graph(3);
+graph of unsigned: cc.Graph.from_edges(np.array([1], "u8"), np.array([2], "u8"));
+graph of beyond: cc.Graph.from_edges(np.array([1 << 63], "u8"), [0]);
+graph of vertices below 0: cc.Graph(-1, arcs=([], []))
+@ form={form: FORMS[form] for form in ("arcs", "arcs i4", "lists", "rows")}
+parts of {form}: _parts(form(SRC, DST, 20)); {form} to the CPU: form(SRC, DST, 20).to("cpu");
+arc order of {form}: form(SRC, DST, 20).in_arc_order(np.arange(30))
+"""

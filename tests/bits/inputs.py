@@ -55,6 +55,16 @@ def ends(vertices, arcs, seed=0):
     return tuple(integers((2, arcs), vertices, seed))
 
 
+def tables(text, known):
+    """Yield the calls of rows; a line ``@wrap a=values, ...`` says what those below it share."""
+    for group in re.split(r"^@", text, flags=re.MULTILINE):
+        head, body = group.split("\n", 1)
+        wrap, _, axes = head.partition(" ")
+        wrap, axes = eval(f"{wrap or None}, dict({axes})", globals() | known)
+        if body.strip():
+            yield from rows(body, known, wrap, **axes)
+
+
 def rows(text, known=None, wrap=None, **axes):
     """Yield calls from ``key: expression; another key: ...`` for all values of `axes`.
 

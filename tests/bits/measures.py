@@ -65,17 +65,12 @@ FUNCTIONS = dict(
     consecutive: cc.relabel_consecutive; statistics: cc.component_statistics;
     consecutive and old: partial(cc.relabel_consecutive, return_labels=True);
     two largest: partial(cc.largest_components, k=2); contacts: cc.contacts;
-    not small: partial(cc.remove_small_components, min_size=3);
-    adjacency: cc.region_adjacency; picture: cc.colour_components
+    not small: partial(cc.remove_small_components, min_size=3); adjacency: cc.region_adjacency;
+    picture: cc.colour_components
     """)
 )
 LABELS = cc.label(mask((9, 30), 0.45, 1))
 SOLID = cc.label(mask((5, 7, 12), 0.3, 4), connectivity=1)
-
-
-def _of_labels():
-    text = "{f} of {given}: each(partial(f(), labels, **more) for labels, more in given)()"
-    yield from rows(text, f=FUNCTIONS, given=_labels())
 
 
 def _image(shape, dtype):
@@ -138,25 +133,6 @@ def _property(labels, name, values=None):
     return Coarse(column, 5 if name in COARSE else 9)
 
 
-def _of_properties():
-    text = """property {name}:
-        each(partial(_property, labels, name) for labels in (FLAT_CLASSES, SOLID_CLASSES))()"""
-    yield from rows(text, globals(), name=PROPERTIES)
-    text = "{name} channels: _property(FLAT_CLASSES, name, uniform((*FLAT_CLASSES.shape, 3), 4))"
-    names = "area", "intensity_mean", "intensity_median", "centroid_weighted"
-    yield from rows(text, globals(), name=names)
-    text = """
-        properties spacing: cc.component_statistics(FLAT_CLASSES,
-            properties=["area", "centroid", "bbox", "extent"], spacing=(2, 0.5));
-        properties batch: cc.component_statistics(SOLID_CLASSES,
-            properties=("area", "perimeter"), batch_axes=1, background=0);
-        names of all properties: cc.component_statistics(
-            FLAT_CLASSES, uniform(FLAT_CLASSES.shape), properties="all").keys();
-        a property as text: cc.component_statistics(FLAT_CLASSES, properties="area")["area"]
-    """
-    yield from rows(text, globals())
-
-
 def _of_tables():
     measured = partial(cc.component_statistics, LABELS, uniform(LABELS.shape), surfaces=True)
     text = """
@@ -174,26 +150,6 @@ def _of_tables():
 
 MASK = mask((12, 30), 0.4, 1)
 FLAT, BATCHES = cc.label(MASK), cc.label(mask((3, 8, 9), 0.4, 2), batch_axes=1)
-
-
-def _of_selection():
-    text = """chosen by {k}{batch}: each([
-        partial(cc.largest_components, batch[0], k, batch_axes=batch[1]),
-        partial(cc.remove_small_components, batch[0], k, batch_axes=batch[1]),
-        partial(cc.remove_small_components, batch[0], 2, max_size=k, batch_axes=batch[1]),
-        partial(cc.remove_small_components, batch[0], k, invert=True, batch_axes=batch[1]),
-        partial(cc.fill_holes, batch[0], max_size=k, batch_axes=batch[1])])()"""
-    yield from rows(text, k=(0, 1, 3, 1000), batch={"": (FLAT, 0), " batch": (BATCHES, 1)})
-    text = """
-        largest of a mask c{k}: cc.largest_components(MASK, 2, connectivity=k);
-        not small of a mask c{k}: cc.remove_small_components(MASK, 4, connectivity=k);
-        filled mask c{k}: cc.fill_holes(~MASK, connectivity=k);
-        filled labels c{k}: cc.fill_holes(FLAT, connectivity=k)
-    """
-    yield from rows(text, globals(), k=(1, 2))
-    text = """largest by: cc.largest_components(FLAT, 1, by=(FLAT > 0) * (FLAT % 3));
-        largest by a mask: cc.largest_components(FLAT, 1, by=FLAT > 0)"""
-    yield from rows(text, globals())
 
 
 def _of_contacts():
@@ -236,10 +192,10 @@ def _of_items():
     yield from rows(text, globals(), fill=(0, -1, np.nan, "a"))
     ways = """
         alpha: image=VALUES, alpha=0.3; image: image=VALUES;
-        bytes: image=(VALUES * 255).astype("u1");
-        range: image=VALUES, value_range=(0.2, 0.8); boundaries: boundaries=True;
-        boundaries on an image: image=VALUES, boundaries=True; alpha without image: alpha=0.5;
-        batch: batch_axes=1, background=0; alpha above 1: image=VALUES, alpha=1.5
+        bytes: image=(VALUES * 255).astype("u1"); range: image=VALUES, value_range=(0.2, 0.8);
+        boundaries: boundaries=True; boundaries on an image: image=VALUES, boundaries=True;
+        alpha without image: alpha=0.5; batch: batch_axes=1, background=0;
+        alpha above 1: image=VALUES, alpha=1.5
     """
     yield from by_word("picture", cc.colour_components, cases(ways, VALUES=VALUES), ITEMS)
 
@@ -256,3 +212,34 @@ def _of_many_elements():
     labels = cc.label(mask((300, 310), 0.55, 3), connectivity=1)
     values = integers(labels.shape, 1000, 4).astype("i2")
     yield from rows(text, {"labels": labels, "values": values}, with_threads)
+
+
+CALLS = """
+properties spacing: cc.component_statistics(FLAT_CLASSES, properties=["area", "centroid", "bbox",
+    "extent"], spacing=(2, 0.5));
+properties batch: cc.component_statistics(SOLID_CLASSES, properties=("area", "perimeter"),
+    batch_axes=1, background=0);
+names of all properties: cc.component_statistics( FLAT_CLASSES, uniform(FLAT_CLASSES.shape),
+    properties="all").keys();
+a property as text: cc.component_statistics(FLAT_CLASSES, properties="area")["area"];
+largest by: cc.largest_components(FLAT, 1, by=(FLAT > 0) * (FLAT % 3));
+largest by a mask: cc.largest_components(FLAT, 1, by=FLAT > 0)
+@ f=FUNCTIONS, given=_labels()
+{f} of {given}: each(partial(f(), labels, **more) for labels, more in given)()
+@ name=PROPERTIES
+property {name}: each(partial(_property, labels, name) for labels in (FLAT_CLASSES,
+    SOLID_CLASSES))()
+@ name=("area", "intensity_mean", "intensity_median", "centroid_weighted")
+{name} channels: _property(FLAT_CLASSES, name, uniform((*FLAT_CLASSES.shape, 3), 4))
+@ k=(0, 1, 3, 1000), batch={"": (FLAT, 0), " batch": (BATCHES, 1)}
+chosen by {k}{batch}: each([ partial(cc.largest_components, batch[0], k, batch_axes=batch[1]),
+    partial(cc.remove_small_components, batch[0], k, batch_axes=batch[1]),
+    partial(cc.remove_small_components, batch[0], 2, max_size=k, batch_axes=batch[1]),
+    partial(cc.remove_small_components, batch[0], k, invert=True, batch_axes=batch[1]),
+    partial(cc.fill_holes, batch[0], max_size=k, batch_axes=batch[1])])()
+@ k=(1, 2)
+largest of a mask c{k}: cc.largest_components(MASK, 2, connectivity=k);
+not small of a mask c{k}: cc.remove_small_components(MASK, 4, connectivity=k);
+filled mask c{k}: cc.fill_holes(~MASK, connectivity=k);
+filled labels c{k}: cc.fill_holes(FLAT, connectivity=k)
+"""

@@ -11,6 +11,7 @@ import conncomp
 
 from . import names
 from .canonical import digest, errors_seen, name_of_error
+from .inputs import tables
 
 # What calls raise that are wrong themselves, or that need a library; nothing to record.
 MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError, SyntaxError}
@@ -50,7 +51,9 @@ def run(theme):
 
 
 def _calls(theme):
+    """Yield the calls of a module: those of its table, and of its generators."""
     module = vars(import_module(f"{__package__}.{theme}"))
+    yield from tables(module["CALLS"], module) if "CALLS" in module else ()
     generators = [name for name in module if name.startswith("_of_")]
     for name in ["calls"] if "calls" in module else generators:
         yield from module[name]()

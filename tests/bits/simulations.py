@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 
 from .canonical import Coarse
-from .inputs import cases, in_folder, integers, rows, uniform
+from .inputs import cases, integers, rows, uniform
 from .names import models
 
 MODELS = dict(
@@ -34,8 +34,8 @@ OPTIONS = cases("""
     Ising: clusters=True; Ising wolff: update="wolff"; Ising kagome: update="metropolis";
     Ising structure: observe="structure", clusters=True, wrapping=True; Potts: wrapping=True;
     Potts few: update="few-cluster", tile=2, p_flip=0.5; Potts heat bath: update="heat-bath";
-    XY: clusters=True; Heisenberg: update="wolff"; clock: ; O(4): update="metropolis";
-    glass: overlaps=True; glass houdayer: houdayer=True; fields: threshold=0.01; Kawasaki: ;
+    XY: clusters=True; Heisenberg: update="wolff"; clock:; O(4): update="metropolis";
+    glass: overlaps=True; glass houdayer: houdayer=True; fields: threshold=0.01; Kawasaki:;
     percolation:
 """)
 # Those whose replicas have temperatures that tempering may exchange.
@@ -113,40 +113,6 @@ def _there(folder, **options):
     (folder / "run.h5").write_text("")
     run = models.simulate(_ising(), 2, output=folder / "run.h5", **options)
     return run and _written(folder / "run.h5")
-
-
-def _of_simulations():
-    of_each = """
-        {kind} every 1: _simulated(_run(kind, 7, thermalise=0, measure_every=1));
-        {kind} every 3: _simulated(_run(kind, 7, thermalise=2, measure_every=3));
-        {kind} state: _states(MODELS[kind](), MODELS[kind]());
-        {kind} protocols: _protocols(MODELS[kind](), **OPTIONS[kind])
-    """
-    yield from rows(of_each, globals(), kind=list(MODELS))
-    in_parts = "{kind} in parts: _in_parts(kind, folder)"
-    yield from rows(in_parts, globals(), in_folder, kind=list(MODELS))
-    summarised = [kind for kind in MODELS if kind not in ("glass houdayer", "fields", "Kawasaki")]
-    text = "{kind} summary: Coarse(_run(kind, 90, thermalise=5).summarise(), 7)"
-    yield from rows(text, globals(), kind=summarised)
-    text = """
-        dataset: models.simulate(MODELS["Potts"](), 5).to_xarray(); watched: _watched();
-        simulate no sweeps: models.simulate(_ising(), sweeps=-1);
-        simulate no option: models.simulate(_ising(), sweeps=3, none=1);
-        simulate no update: models.simulate(_ising(), sweeps=3, update="none");
-        simulate tile: models.simulate(_ising(), sweeps=3, tile=2);
-        simulate clusters of spins:
-            models.simulate(_ising(), sweeps=3, update="metropolis", clusters=True)
-    """
-    yield from rows(text, globals())
-    text = """
-        damaged checkpoint 0: _continued(folder, 0); damaged checkpoint 40: _continued(folder, 40);
-        damaged checkpoint -1: _continued(folder, -1);
-        checkpoint of another seed: _continued(folder, seed=2);
-        checkpoint of another field: _continued(folder, field=0.5);
-        output that is there: _refused(partial(_there, folder));
-        output that is replaced: _there(folder, force=True)
-    """
-    yield from rows(text, globals(), in_folder)
 
 
 def _refused(call):
@@ -232,22 +198,6 @@ def _tempered(between, make, **options):
     return models.parallel_tempering(model, 6, **options), seen, model.beta, model.spins
 
 
-def _of_own_models():
-    text = """
-        own model 1: _walked(1); own model 4: _walked(4);
-        own model protocols: (isinstance(Walk(), models.Model),
-            isinstance(Walk(), models.Summarised), isinstance(Walk().updater(), models.Update),
-            models.Series in Means.__mro__);
-        own model option: models.simulate(Walk(), 6, near=1); no model: models.simulate("Ising", 6);
-        tempering of one: models.parallel_tempering(models.Ising((4, 4), beta=0.5), 3);
-        tempering of fields:
-            models.parallel_tempering(models.CahnHilliard((4, 4), replicas=2), 3)
-    """
-    yield from rows(text, globals())
-    text = "tempering {kind} {between}: _tempered(between, **kind)"
-    yield from rows(text, globals(), kind=TEMPERED, between=(1, 3))
-
-
 def _curve(n):
     """Return points of a function of (x - 0.2) n with noise."""
     places = np.linspace(0.1, 0.3, 9)
@@ -264,8 +214,8 @@ OF_SERIES = """
     autocorrelation: Coarse(models.autocorrelation_time(SERIES), 7);
     autocorrelation of several: Coarse(models.autocorrelation_time(SEVERAL), 7);
     autocorrelation of few: Coarse(models.autocorrelation_time([1.0, 2.0]), 7);
-    jackknife None: _jackknife(None); jackknife 1: _jackknife(1);
-    jackknife 7: _jackknife(7); jackknife 600: _jackknife(600);
+    jackknife None: _jackknife(None); jackknife 1: _jackknife(1); jackknife 7: _jackknife(7);
+    jackknife 600: _jackknife(600);
     jackknife of an array: Coarse(models.jackknife(np.mean, SEVERAL), 7);
     estimate: models.Estimate(1.5, 0.25); crossing of one: models.crossing({4: CURVES[4]});
     crossing 1: Coarse(models.crossing(CURVES, degree=1, seed=3), 4);
@@ -276,8 +226,8 @@ OF_SERIES = """
     reweighted to [0.48, 0.5, 0.52]: _reweighted([0.48, 0.5, 0.52]);
     logarithmic bins: Coarse(models.logarithmic_bins(SEVERAL), 7);
     logarithmic bins of few: models.logarithmic_bins([1.0]);
-    energy and link overlap: Coarse(models.katzgraber_young(
-        SERIES, SEVERAL[:, 0], beta=0.5, bonds=72, variance=2.0), 7);
+    energy and link overlap: Coarse(models.katzgraber_young( SERIES, SEVERAL[:, 0], beta=0.5,
+        bonds=72, variance=2.0), 7);
     distribution of overlaps 4: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=4), 7);
     distribution of overlaps 11: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=11), 7);
     distribution at no temperature: models.overlap_distribution(_overlaps(), 0.7, bins=4);
@@ -285,8 +235,8 @@ OF_SERIES = """
     summary of a series of Ising: _summary("Ising"); summary of a series of XY: _summary("XY");
     summary of a series of Potts: _summary("Potts");
     threshold: Coarse(_thresholds(models.Percolation((8, 8), seed=1).sweep(40)), 6);
-    threshold of configurations: Coarse(models.simulate(
-        models.Percolation((8, 8), p=0.59, seed=1), 80).series.summarise(), 7)
+    threshold of configurations: Coarse(models.simulate( models.Percolation((8, 8), p=0.59, seed=1),
+        80).series.summarise(), 7)
 """
 
 
@@ -323,3 +273,37 @@ def _collapsed(exponent):
     found = models.collapse(CURVES, critical=0.21, nu=1.1, exponent=exponent, degree=2)
     assert isinstance(found, models.Collapse)
     return Coarse((found.critical, found.nu, found.freedom), 2), found.scale(4, CURVES[4]).shape
+
+
+CALLS = """
+dataset: models.simulate(MODELS["Potts"](), 5).to_xarray(); watched: _watched();
+simulate no sweeps: models.simulate(_ising(), sweeps=-1);
+simulate no option: models.simulate(_ising(), sweeps=3, none=1);
+simulate no update: models.simulate(_ising(), sweeps=3, update="none");
+simulate tile: models.simulate(_ising(), sweeps=3, tile=2);
+simulate clusters of spins: models.simulate(_ising(), sweeps=3, update="metropolis", clusters=True);
+own model 1: _walked(1); own model 4: _walked(4);
+own model protocols: (isinstance(Walk(), models.Model), isinstance(Walk(), models.Summarised),
+    isinstance(Walk().updater(), models.Update), models.Series in Means.__mro__);
+own model option: models.simulate(Walk(), 6, near=1); no model: models.simulate("Ising", 6);
+tempering of one: models.parallel_tempering(models.Ising((4, 4), beta=0.5), 3);
+tempering of fields: models.parallel_tempering(models.CahnHilliard((4, 4), replicas=2), 3)
+@ kind=list(MODELS)
+{kind} every 1: _simulated(_run(kind, 7, thermalise=0, measure_every=1));
+{kind} every 3: _simulated(_run(kind, 7, thermalise=2, measure_every=3));
+{kind} state: _states(MODELS[kind](), MODELS[kind]());
+{kind} protocols: _protocols(MODELS[kind](), **OPTIONS[kind])
+@in_folder kind=list(MODELS)
+{kind} in parts: _in_parts(kind, folder)
+@ kind=[kind for kind in MODELS if kind not in ("glass houdayer", "fields", "Kawasaki")]
+{kind} summary: Coarse(_run(kind, 90, thermalise=5).summarise(), 7)
+@in_folder
+damaged checkpoint 0: _continued(folder, 0); damaged checkpoint 40: _continued(folder, 40);
+damaged checkpoint -1: _continued(folder, -1);
+checkpoint of another seed: _continued(folder, seed=2);
+checkpoint of another field: _continued(folder, field=0.5);
+output that is there: _refused(partial(_there, folder));
+output that is replaced: _there(folder, force=True)
+@ kind=TEMPERED, between=(1, 3)
+tempering {kind} {between}: _tempered(between, **kind)
+"""

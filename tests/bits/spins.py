@@ -191,7 +191,7 @@ def _overlaps():
 
 def _of_exchanges():
     ways = """
-        : ; few: fraction=0.1; hot: temperature=20.0; beta: beta=0.3; coupling: coupling=2.0;
+        :; few: fraction=0.1; hot: temperature=20.0; beta: beta=0.3; coupling: coupling=2.0;
         replicas: temperature=[2.0, 4.0], fraction=0.3; copies: replicas=2, first_replica=5;
         started: start=integers(shape, 2, 3)
     """

@@ -52,13 +52,12 @@ LIBRARIES["arrow"] = pyarrow.table
 def _of_pairs():
     text = """
         pairs of {kind}: cc.cluster_pairs(kind(LEFT), kind(RIGHT));
-        pairs of {kind} with weights: cc.cluster_pairs(
-            kind(LEFT), kind(RIGHT), weights=WEIGHTS, threshold=0.5, cluster_ids="first")
+        pairs of {kind} with weights: cc.cluster_pairs( kind(LEFT), kind(RIGHT), weights=WEIGHTS,
+            threshold=0.5, cluster_ids="first")
     """
     yield from rows(text, globals(), kind=KINDS)
     text = """
-        table of {of}:
-            cc.cluster_pairs(of(COLUMNS), "l", "r", weights="w", threshold=[0.25, 0.75]);
+        table of {of}: cc.cluster_pairs(of(COLUMNS), "l", "r", weights="w", threshold=[0.25, 0.75]);
         table of {of} without weights: cc.cluster_pairs(of(COLUMNS), "l", "r")
     """
     batches = {"batches": lambda table: iter(pyarrow.table(table).to_batches(max_chunksize=7))}
@@ -83,9 +82,9 @@ def _of_pairs():
     known = {"many": ends(9000, 20_000, 3), "weights": uniform((20_000,), 5)}
     yield from rows(text, known, with_threads)
     text = """
-        lengths: [1, 2], [3]; kinds: [1], ["1"]; mixed: [1, "1"], [2, 3];
-        bool and int: [True], [1]; objects: [object()], [object()]; complex: [1j], [2j];
-        sets: [{1}], [{2}]; no column: {"l": [1], "r": [2]}, "l", "q"; NaN: [np.nan], [1.0];
+        lengths: [1, 2], [3]; kinds: [1], ["1"]; mixed: [1, "1"], [2, 3]; bool and int: [True], [1];
+        objects: [object()], [object()]; complex: [1j], [2j]; sets: [{1}], [{2}];
+        no column: {"l": [1], "r": [2]}, "l", "q"; NaN: [np.nan], [1.0];
         one name: {"l": [1], "r": [2]}, "l"; beyond: [1 << 70], [1];
         negative and large: [-1], [1 << 63]; none: [], []; text alone: "abc", "abd"
     """
