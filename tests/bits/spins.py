@@ -4,7 +4,7 @@ from functools import partial
 from itertools import product
 
 from .canonical import Coarse
-from .inputs import by_word, cases, each, with_threads
+from .inputs import by_word, cases, each
 from .names import cc, models
 
 SWEEPS = 3
@@ -105,11 +105,6 @@ def _of_potts():
             ways = {}, {"clusters": True}, {"update": "wolff"}
             calls = [partial(trajectory, make, SWEEPS, **way) for way in ways]
             yield f"Potts {q} {word}", each([*calls, lambda make=make: make().wrapping()])
-    for q, ndim in product((2, 3, 5), (2, 3)):
-        yield f"critical beta {q} {ndim}d", partial(models.Potts.critical_beta, q, ndim)
-    for lattice in ("triangular", "honeycomb", "kagome"):
-        yield f"critical beta {lattice}", partial(models.Potts.critical_beta, 3, lattice=lattice)
-        yield f"critical temperature {lattice}", partial(models.Ising.critical_temperature, lattice)
 
 
 def _of_vectors():
@@ -157,27 +152,6 @@ def _of_graphs_and_bonds():
         yield f"{kind} {place}", each(calls)
 
 
-GLASSES = cases("""
-    1d: shape=70; 3d: shape=(3, 4, 5); 4d: shape=(2, 3, 2, 3); open: periodic=False;
-    positive: positive=0.8; diluted: dilution=0.3; in a field: field=0.3; cold: start="cold";
-    later: first_sample=5, first_replica=4; temperature: beta=None, temperature=1.5;
-    couplings of its own: couplings=uniform((2, 6, 7), 3) - 0.5
-""")
-
-
-def _of_glasses():
-    make = partial(models.SpinGlass, (4, 5), beta=[0.5, 1.0], copies=2, samples=2, seed=7)
-    kinds = product(("pm", "gaussian"), ("metropolis", "heat-bath"), (False, True))
-    for couplings, update, houdayer in kinds:
-        key = f"glass {couplings} {update}{' houdayer' * houdayer}"
-        made = partial(make, couplings, update=update)
-        yield key, partial(trajectory, made, SWEEPS, update="step", houdayer=houdayer)
-    for word, options in GLASSES.items():
-        make = partial(models.SpinGlass, **({"shape": (6, 7), "beta": 0.8, "seed": 3} | options))
-        yield f"glass {word}", partial(trajectory, make, SWEEPS, update="step")
-        yield f"glass {word} parts", partial(_parts, make)
-
-
 def _parts(make):
     model = make()
     return model.couplings, model.sample, model.beta
@@ -189,53 +163,11 @@ def _overlaps():
     return measured, models.summarise_overlaps(measured, (4, 4)), measured[0].of_sample(1)
 
 
-def _of_exchanges():
-    ways = """
-        :; few: fraction=0.1; hot: temperature=20.0; beta: beta=0.3; coupling: coupling=2.0;
-        replicas: temperature=[2.0, 4.0], fraction=0.3; copies: replicas=2, first_replica=5;
-        started: start=integers(shape, 2, 3)
-    """
-    for lattice, shape in {"square": (8, 12), "sc": (4, 8, 4), "bcc": (4, 4, 8)}.items():
-        lead, make = f"Kawasaki {lattice}", partial(models.Kawasaki, shape, lattice=lattice, seed=2)
-        yield from by_word(lead, _steps, cases(ways, shape=shape), SWEEPS, make)
-        yield f"{lead} critical", partial(models.Kawasaki.critical_temperature, lattice)
-
-
-FIELDS = cases("""
-    : ; noise: noise=0.1; mean: mean=0.3, amplitude=0.2; replicas: replicas=2, first_replica=1;
-    rates: mobility=0.5, b=1.5, u=0.8, K=0.7, dx=1.1; time step: dt=0.005
-""")
-
-
-def _of_fields():
-    for shape, dtype in product(((9, 10), (4, 5, 6)), ("float32", "float64")):
-        make = partial(models.CahnHilliard, shape, dtype=dtype, seed=1)
-        yield from by_word(f"fields {len(shape)}d {dtype}", _steps, FIELDS, 5, make)
-    for threshold, connectivity in product((0.0, 0.02), (1, 2)):
-        yield f"fields above {threshold} c{connectivity}", partial(_above, threshold, connectivity)
-    stable = models.CahnHilliard.stable_time_step
-    for ndim in (1, 2, 3):
-        yield f"stable time step {ndim}d", partial(stable, ndim, K=2.0, largest=1.2)
-
-
 def _above(threshold, connectivity):
     model = models.CahnHilliard((9, 10), seed=1)
     model.step(10)
     labels = model.labels(threshold=threshold, connectivity=connectivity)
     return model.measure(threshold=threshold), labels, model.time
-
-
-def _of_percolation():
-    ways = {}, {"periodic": False}, {"replicas": 2, "first_replica": 3}
-    for (lattice, place), kind in product(LATTICES.items(), ("site", "bond")):
-        shape = place["shape"]
-        lattice = "square" if lattice in ("chain", "cubic", "hypercubic") else lattice
-        made = partial(models.Percolation, shape, kind, p=0.4, lattice=lattice, seed=3)
-        key = f"{kind} {lattice} {len(shape)}d"
-        drawn = [partial(_drawn, partial(made, **options), kind) for options in ways]
-        yield f"percolation {key}", each(drawn)
-        yield f"percolation sweep {key}", partial(_swept, made)
-        yield f"critical p {key}", partial(models.Percolation.critical_p, kind, len(shape), lattice)
 
 
 def _drawn(make, kind):
@@ -257,27 +189,85 @@ def _swept(make):
     return [*found, swept.wrapped("any"), make().sweep(3, between=(0.3, 0.6)).clusters]
 
 
-def _of_threads():
-    ising = partial(models.Ising, lattice="kagome")
-    for word, update, make, shape, options in (
-        ("Ising", "swendsen_wang", models.Ising, (130, 140), {}),
-        ("Ising kagome", "metropolis", ising, (40, 50), {}),
-        ("Potts", "wolff", models.Potts, (130, 140), {"q": 3}),
-        ("XY", "swendsen_wang", models.XY, (60, 70), {"beta": 0.9}),
-        ("glass", "step", models.SpinGlass, (30, 40), {"beta": 0.9, "replicas": 4}),
-        ("exchanges", "step", models.Kawasaki, (12, 16, 16), {}),
-        ("fields", "step", models.CahnHilliard, (90, 100), {}),
-    ):
-        made = partial(make, shape, seed=1, **options)
-        yield f"{word} of many", with_threads(partial(trajectory, made, 2, update=update))
-    drawn = partial(models.Percolation, (90, 100), seed=1, replicas=2)
-    yield "percolation of many", with_threads(partial(_drawn, drawn, "site"))
-    yield "overlaps", _overlaps
-    couplings, fields = models.random_couplings, models.random_fields
-    for kind, dilution in product(("pm", "gaussian"), (0.0, 0.4)):
-        drawn = partial(couplings, (3, 4), kind, seed=2, sample=3, dilution=dilution)
-        yield f"couplings {kind} {dilution}", drawn
-        yield f"fields drawn {kind} {dilution}", partial(fields, (3, 4), kind, seed=9)
-    yield "couplings positive", partial(couplings, 40, positive=0.9)
-    yield "a cell", partial(models.UnitCell, [[1.0]], [[0.0]], [(0, 0, [1])])
-    yield "no cell", partial(models.UnitCell, [[1.0]], [[0.0]], [(0, 0, [0])])
+def _glass(**options):
+    return models.SpinGlass(**({"shape": (6, 7), "beta": 0.8, "seed": 3} | options))
+
+
+def _percolation(lattice, kind, **options):
+    place, flat = LATTICES[lattice]["shape"], lattice in ("chain", "cubic", "hypercubic")
+    name = "square" if flat else lattice
+    return models.Percolation(place, kind, p=0.4, lattice=name, seed=3, **options)
+
+
+GLASSES = cases("""
+    1d: shape=70; 3d: shape=(3, 4, 5); 4d: shape=(2, 3, 2, 3); open: periodic=False;
+    positive: positive=0.8; diluted: dilution=0.3; in a field: field=0.3; cold: start="cold";
+    later: first_sample=5, first_replica=4; temperature: beta=None, temperature=1.5;
+    couplings of its own: couplings=uniform((2, 6, 7), 3) - 0.5
+""")
+SHAPES = {"square": (8, 12), "sc": (4, 8, 4), "bcc": (4, 4, 8)}
+EXCHANGES = cases("""
+    : ; few: fraction=0.1; hot: temperature=20.0; beta: beta=0.3; coupling: coupling=2.0;
+    replicas: temperature=[2.0, 4.0], fraction=0.3; copies: replicas=2, first_replica=5
+""")
+FIELDS = cases("""
+    : ; noise: noise=0.1; mean: mean=0.3, amplitude=0.2; replicas: replicas=2, first_replica=1;
+    rates: mobility=0.5, b=1.5, u=0.8, K=0.7, dx=1.1; time step: dt=0.005
+""")
+PLACES = {
+    f"{'square' if k in ('chain', 'cubic', 'hypercubic') else k} {len(LATTICES[k]['shape'])}d": k
+    for k in LATTICES
+}
+DRAWN = ({}, {"periodic": False}, {"replicas": 2, "first_replica": 3})
+CALLS = """
+@ kind=("pm", "gaussian"), update=("metropolis", "heat-bath"), h={"": False, " houdayer": True}
+glass {kind} {update}{h}: trajectory(partial(models.SpinGlass, (4, 5), kind, beta=[0.5, 1.0],
+    update=update, copies=2, samples=2, seed=7), SWEEPS, update="step", houdayer=h)
+@ way=GLASSES
+glass {way}: trajectory(partial(_glass, **way), SWEEPS, update="step");
+glass {way} parts: _parts(partial(_glass, **way))
+@ of={lattice: {"lattice": lattice, "shape": SHAPES[lattice]} for lattice in SHAPES}, way=EXCHANGES
+Kawasaki {of} {way}: _steps(SWEEPS, models.Kawasaki, seed=2, **of, **way)
+@ of={lattice: {"lattice": lattice, "shape": SHAPES[lattice]} for lattice in SHAPES}
+Kawasaki {of} started:
+    _steps(SWEEPS, models.Kawasaki, seed=2, start=integers(of["shape"], 2, 3), **of)
+@ lattice=("square", "sc", "bcc")
+Kawasaki {lattice} critical: models.Kawasaki.critical_temperature(lattice)
+@ shape={"2d": (9, 10), "3d": (4, 5, 6)}, dtype=("float32", "float64"), way=FIELDS
+fields {shape} {dtype} {way}:
+    _steps(5, models.CahnHilliard, shape=shape, dtype=dtype, seed=1, **way)
+@ threshold=(0.0, 0.02), k=(1, 2)
+fields above {threshold} c{k}: _above(threshold, k)
+@ n=(1, 2, 3)
+stable time step {n}d: models.CahnHilliard.stable_time_step(n, K=2.0, largest=1.2)
+@ place=PLACES, kind=("site", "bond")
+percolation {kind} {place}:
+    each(partial(_drawn, partial(_percolation, place, kind, **more), kind) for more in DRAWN)();
+percolation sweep {kind} {place}: _swept(partial(_percolation, place, kind))
+@ place={key: key.split() for key in PLACES}, kind=("site", "bond")
+critical p {kind} {place}: models.Percolation.critical_p(kind, int(place[1][0]), place[0])
+@with_threads
+Ising of many: trajectory(partial(models.Ising, (130, 140), seed=1), 2);
+Ising kagome of many: trajectory(
+    partial(models.Ising, (40, 50), lattice="kagome", seed=1), 2, update="metropolis");
+Potts of many: trajectory(partial(models.Potts, (130, 140), 3, seed=1), 2, update="wolff");
+XY of many: trajectory(partial(models.XY, (60, 70), beta=0.9, seed=1), 2);
+glass of many: trajectory(
+    partial(models.SpinGlass, (30, 40), beta=0.9, replicas=4, seed=1), 2, update="step");
+exchanges of many: trajectory(partial(models.Kawasaki, (12, 16, 16), seed=1), 2, update="step");
+fields of many: trajectory(partial(models.CahnHilliard, (90, 100), seed=1), 2, update="step");
+percolation of many: _drawn(partial(models.Percolation, (90, 100), seed=1, replicas=2), "site")
+@ kind=("pm", "gaussian"), dilution=(0.0, 0.4)
+couplings {kind} {dilution}:
+    models.random_couplings((3, 4), kind, seed=2, sample=3, dilution=dilution);
+fields drawn {kind} {dilution}: models.random_fields((3, 4), kind, seed=9)
+@ q=(2, 3, 5), ndim=(2, 3)
+critical beta {q} {ndim}d: models.Potts.critical_beta(q, ndim)
+@ lattice=("triangular", "honeycomb", "kagome")
+critical beta {lattice}: models.Potts.critical_beta(3, lattice=lattice);
+critical temperature {lattice}: models.Ising.critical_temperature(lattice)
+@
+overlaps: _overlaps(); couplings positive: models.random_couplings(40, positive=0.9);
+a cell: models.UnitCell([[1.0]], [[0.0]], [(0, 0, [1])]);
+no cell: models.UnitCell([[1.0]], [[0.0]], [(0, 0, [0])])
+"""
