@@ -9,15 +9,12 @@ import pyarrow
 
 from .canonical import Coarse
 from .inputs import (
-    by_value,
-    by_word,
     cases,
     image,
     integers,
     mask,
     rows,
     uniform,
-    with_threads,
 )
 from .names import cc
 
@@ -80,25 +77,6 @@ def _image(shape, dtype):
     return image(shape, dtype, 5, [0, 1, -5, 1 << 40] if dtype == "i8" else None)
 
 
-def _of_statistics():
-    text = "statistics {of} image {dtype}: cc.component_statistics(of, _image(of.shape, dtype))"
-    dtypes = ["b1", "u1", "i2", "i4", "i8", "u8", "f2", "f4", "f8"]
-    yield from rows(text, globals(), of={"2d": LABELS, "3d": SOLID}, dtype=dtypes)
-    ways = """
-        no moments: moments=False; surfaces: surfaces=True; spacing: spacing=3;
-        surfaces and spacing: surfaces=True, spacing=(2, 0.5); no background: background=None;
-        batch: batch_axes=1, background=0; classes: classes=(LABELS > 0) * 3;
-        several classes: classes=integers(LABELS.shape, 3, 2);
-        all: image=uniform(LABELS.shape), surfaces=True, classes=LABELS > 0
-    """
-    ways = cases(ways, LABELS=LABELS)
-    yield from by_word("statistics", cc.component_statistics, ways, LABELS)
-    text = """axes of 2d: _axes(LABELS); axes of 3d: _axes(SOLID); statistics with properties: (
-        (found := cc.component_statistics(LABELS, surfaces=True, spacing=(1, 2))).volumes,
-        found.surface_areas, found.columns(), found.slices(1))"""
-    yield from rows(text, globals())
-
-
 def _axes(labels):
     """Return lengths and directions, but for the sign, which LAPACK chooses."""
     lengths, axes = cc.component_statistics(labels).principal_axes()
@@ -133,36 +111,8 @@ def _property(labels, name, values=None):
     return Coarse(column, 5 if name in COARSE else 9)
 
 
-def _of_tables():
-    measured = partial(cc.component_statistics, LABELS, uniform(LABELS.shape), surfaces=True)
-    text = """
-        statistics to {library}: getattr(measured(), f"to_{library}")();
-        properties to {library}: getattr(measured(properties=["area", "bbox"]), f"to_{library}")();
-        matches to {library}: getattr(cc.match(LABELS, LABELS), f"to_{library}")()
-    """
-    known = globals() | {"measured": measured}
-    yield from rows(text, known, library=("arrow", "pandas", "polars"))
-    given = {"list": LABELS.tolist(), "pandas": pandas.DataFrame(LABELS)}
-    given |= {"polars": polars.DataFrame(LABELS), "masked": np.ma.masked_equal(LABELS, 2)}
-    given |= {"arrow": pyarrow.array([1, 0, 2, None])}
-    yield from by_value("sizes of", cc.component_sizes, given, background=0)
-
-
 MASK = mask((12, 30), 0.4, 1)
 FLAT, BATCHES = cc.label(MASK), cc.label(mask((3, 8, 9), 0.4, 2), batch_axes=1)
-
-
-def _of_contacts():
-    of = {"2d": integers((9, 12), 5, 1), "3d": integers((4, 5, 6), 4, 2)}
-    by = {"contacts": cc.contacts, "adjacency": cc.region_adjacency}
-    text = "{by} {of} c{k}: each_way(of.ndim, partial(by, of, connectivity=k))()"
-    yield from rows(text, by=by, of=of, k=(1, 2))
-    yield from rows(text, by=by, of={"3d": of["3d"]}, k=[3])
-    text = """{by} {of} no background: by(of, background=None);
-        {by} {of} batch: by(of, batch_axes=1, background=0)"""
-    yield from rows(text, by=by, of=of)
-    text = "contacts spacing {spacing}: cc.contacts(labels, spacing=spacing)"
-    yield from rows(text, {"labels": of["2d"]}, spacing=(2, (1, 0.5), (1, 0), "ab"))
 
 
 OURS, THEIRS = cc.label(mask((12, 20), 0.5, 1)), cc.label(mask((12, 20), 0.5, 2))
@@ -176,44 +126,28 @@ def _walk(**options):
     ]
 
 
-def _of_items():
-    text = "scores {threshold}: cc.match(OURS, OURS // 2).scores(threshold)"
-    yield from rows(text, globals(), threshold=(0, 0.1, 0.5, 0.9, 1, 2))
-    text = """
-        match: cc.match(OURS, THEIRS); match columns: cc.match(OURS, THEIRS).columns();
-        match batch: cc.match(OURS, THEIRS, batch_axes=1, background=0);
-        match of shapes: cc.match(OURS, THEIRS[1:]);
-        match no background: cc.match(OURS, THEIRS, background=None); walk: _walk();
-        walk batch: _walk(batch_axes=1, background=0); walk no background: _walk(background=None);
-        crops of another shape: next(cc.each(ITEMS)).crop(VALUES[1:])
-    """
-    yield from rows(text, globals())
-    text = "crops {fill}: [item.crop(VALUES, fill) for item in cc.each(ITEMS)]"
-    yield from rows(text, globals(), fill=(0, -1, np.nan, "a"))
-    ways = """
-        alpha: image=VALUES, alpha=0.3; image: image=VALUES;
-        bytes: image=(VALUES * 255).astype("u1"); range: image=VALUES, value_range=(0.2, 0.8);
-        boundaries: boundaries=True; boundaries on an image: image=VALUES, boundaries=True;
-        alpha without image: alpha=0.5; batch: batch_axes=1, background=0;
-        alpha above 1: image=VALUES, alpha=1.5
-    """
-    yield from by_word("picture", cc.colour_components, cases(ways, VALUES=VALUES), ITEMS)
-
-
-def _of_many_elements():
-    text = """
-        sizes of many: cc.component_sizes(labels); contacts of many: cc.contacts(labels);
-        statistics of many: cc.component_statistics(labels, image=values, surfaces=True);
-        not small of many: cc.remove_small_components(labels, min_size=9);
-        sorted by size of many: cc.sort_by_size(labels);
-        members of many: cc.component_members(labels);
-        match of many: cc.match(labels, labels_b=np.roll(labels, 1, axis=0))
-    """
-    labels = cc.label(mask((300, 310), 0.55, 3), connectivity=1)
-    values = integers(labels.shape, 1000, 4).astype("i2")
-    yield from rows(text, {"labels": labels, "values": values}, with_threads)
-
-
+WAYS = """
+    no moments: moments=False; surfaces: surfaces=True; spacing: spacing=3;
+    surfaces and spacing: surfaces=True, spacing=(2, 0.5); no background: background=None;
+    batch: batch_axes=1, background=0; classes: classes=(LABELS > 0) * 3;
+    several classes: classes=integers(LABELS.shape, 3, 2);
+    all: image=uniform(LABELS.shape), surfaces=True, classes=LABELS > 0
+"""
+WAYS = cases(WAYS, LABELS=LABELS)
+PICTURES = """
+    alpha: image=VALUES, alpha=0.3; image: image=VALUES; alpha without image: alpha=0.5;
+    bytes: image=(VALUES * 255).astype("u1"); range: image=VALUES, value_range=(0.2, 0.8);
+    boundaries: boundaries=True; boundaries on an image: image=VALUES, boundaries=True;
+    batch: batch_axes=1, background=0; alpha above 1: image=VALUES, alpha=1.5
+"""
+PICTURES = cases(PICTURES, VALUES=VALUES)
+GIVEN = {"list": LABELS.tolist(), "pandas": pandas.DataFrame(LABELS)}
+GIVEN |= {"polars": polars.DataFrame(LABELS), "masked": np.ma.masked_equal(LABELS, 2)}
+GIVEN |= {"arrow": pyarrow.array([1, 0, 2, None])}
+TOUCHING = {"contacts": cc.contacts, "adjacency": cc.region_adjacency}
+CLASSES = {"2d": integers((9, 12), 5, 1), "3d": integers((4, 5, 6), 4, 2)}
+MANY = cc.label(mask((300, 310), 0.55, 3), connectivity=1)
+MEASURED = partial(cc.component_statistics, LABELS, uniform(LABELS.shape), surfaces=True)
 CALLS = """
 properties spacing: cc.component_statistics(FLAT_CLASSES, properties=["area", "centroid", "bbox",
     "extent"], spacing=(2, 0.5));
@@ -242,4 +176,46 @@ largest of a mask c{k}: cc.largest_components(MASK, 2, connectivity=k);
 not small of a mask c{k}: cc.remove_small_components(MASK, 4, connectivity=k);
 filled mask c{k}: cc.fill_holes(~MASK, connectivity=k);
 filled labels c{k}: cc.fill_holes(FLAT, connectivity=k)
+@ of={"2d": LABELS, "3d": SOLID}, dtype="b1 u1 i2 i4 i8 u8 f2 f4 f8".split()
+statistics {of} image {dtype}: cc.component_statistics(of, _image(of.shape, dtype))
+@ way=WAYS
+statistics {way}: cc.component_statistics(LABELS, **way)
+@ way=PICTURES
+picture {way}: cc.colour_components(ITEMS, **way)
+@ library=("arrow", "pandas", "polars")
+statistics to {library}: getattr(MEASURED(), f"to_{library}")();
+properties to {library}: getattr(MEASURED(properties=["area", "bbox"]), f"to_{library}")();
+matches to {library}: getattr(cc.match(LABELS, LABELS), f"to_{library}")()
+@ given=GIVEN
+sizes of {given}: cc.component_sizes(given, background=0)
+@ by=TOUCHING, of=CLASSES, k=(1, 2)
+{by} {of} c{k}: each_way(of.ndim, partial(by, of, connectivity=k))()
+@ by=TOUCHING, of=CLASSES
+{by} {of} no background: by(of, background=None);
+{by} {of} batch: by(of, batch_axes=1, background=0)
+@ by=TOUCHING
+{by} 3d c3: each_way(3, partial(by, CLASSES["3d"], connectivity=3))()
+@ spacing=(2, (1, 0.5), (1, 0), "ab")
+contacts spacing {spacing}: cc.contacts(CLASSES["2d"], spacing=spacing)
+@ threshold=(0, 0.1, 0.5, 0.9, 1, 2)
+scores {threshold}: cc.match(OURS, OURS // 2).scores(threshold)
+@ fill=(0, -1, np.nan, "a")
+crops {fill}: [item.crop(VALUES, fill) for item in cc.each(ITEMS)]
+@
+axes of 2d: _axes(LABELS); axes of 3d: _axes(SOLID); statistics with properties: (
+    (found := cc.component_statistics(LABELS, surfaces=True, spacing=(1, 2))).volumes,
+    found.surface_areas, found.columns(), found.slices(1));
+match: cc.match(OURS, THEIRS); match columns: cc.match(OURS, THEIRS).columns();
+match batch: cc.match(OURS, THEIRS, batch_axes=1, background=0);
+match of shapes: cc.match(OURS, THEIRS[1:]); walk: _walk();
+match no background: cc.match(OURS, THEIRS, background=None);
+walk batch: _walk(batch_axes=1, background=0); walk no background: _walk(background=None);
+crops of another shape: next(cc.each(ITEMS)).crop(VALUES[1:])
+@with_threads
+sizes of many: cc.component_sizes(MANY); contacts of many: cc.contacts(MANY);
+statistics of many: cc.component_statistics(
+    MANY, image=integers(MANY.shape, 1000, 4).astype("i2"), surfaces=True);
+not small of many: cc.remove_small_components(MANY, min_size=9);
+sorted by size of many: cc.sort_by_size(MANY); members of many: cc.component_members(MANY);
+match of many: cc.match(MANY, labels_b=np.roll(MANY, 1, axis=0))
 """

@@ -11,7 +11,7 @@ import polars
 import pyarrow
 import pyarrow.parquet
 
-from .inputs import by_word, cases, each, ends, in_folder, integers, rows, uniform, with_threads
+from .inputs import cases, each, ends, integers
 from .names import cc
 
 LEFT, RIGHT = ends(40, 30, 1)
@@ -49,63 +49,10 @@ LIBRARIES = {"dict": dict, "pandas": pandas.DataFrame, "polars": polars.DataFram
 LIBRARIES["arrow"] = pyarrow.table
 
 
-def _of_pairs():
-    text = """
-        pairs of {kind}: cc.cluster_pairs(kind(LEFT), kind(RIGHT));
-        pairs of {kind} with weights: cc.cluster_pairs( kind(LEFT), kind(RIGHT), weights=WEIGHTS,
-            threshold=0.5, cluster_ids="first")
-    """
-    yield from rows(text, globals(), kind=KINDS)
-    text = """
-        table of {of}: cc.cluster_pairs(of(COLUMNS), "l", "r", weights="w", threshold=[0.25, 0.75]);
-        table of {of} without weights: cc.cluster_pairs(of(COLUMNS), "l", "r")
-    """
-    batches = {"batches": lambda table: iter(pyarrow.table(table).to_batches(max_chunksize=7))}
-    yield from rows(text, globals(), of=LIBRARIES | batches)
-    ways = """
-        nodes: nodes=np.arange(45)[::-1]; nodes of some: nodes=[3, 1];
-        threshold: weights=W, threshold=0.6; thresholds: weights=W, threshold=(0.1, 0.5, 0.9);
-        largest size: weights=W, max_size=4; first: cluster_ids="first";
-        largest size and threshold: weights=W, max_size=3, threshold=0.2;
-        first and thresholds: weights=W, threshold=[0.3], cluster_ids="first";
-        threshold without weights: threshold=0.5; size without weights: max_size=4;
-        weights of text: weights=["a"] * 30
-    """
-    yield from by_word("pairs", cc.cluster_pairs, cases(ways, W=WEIGHTS), LEFT, RIGHT)
-    several = ((side % 5, [str(k % 3) for k in side]) for side in (LEFT, RIGHT))
-    yield "pairs of several columns", partial(cc.cluster_pairs, *several)
-    holes = {"holes": [None if k % 7 == 0 else k for k in LEFT.tolist()], "right": RIGHT.tolist()}
-    text = "nulls {nulls}: cc.cluster_pairs(holes, right, nulls=nulls)"
-    yield from rows(text, holes, nulls=("raise", "drop", "keep"))
-    text = """many pairs: cc.cluster_pairs(*many);
-        many pairs of some size: cc.cluster_pairs(*many, weights=weights, max_size=50)"""
-    known = {"many": ends(9000, 20_000, 3), "weights": uniform((20_000,), 5)}
-    yield from rows(text, known, with_threads)
-    text = """
-        lengths: [1, 2], [3]; kinds: [1], ["1"]; mixed: [1, "1"], [2, 3]; bool and int: [True], [1];
-        objects: [object()], [object()]; complex: [1j], [2j]; sets: [{1}], [{2}];
-        no column: {"l": [1], "r": [2]}, "l", "q"; NaN: [np.nan], [1.0];
-        one name: {"l": [1], "r": [2]}, "l"; beyond: [1 << 70], [1];
-        negative and large: [-1], [1 << 63]; none: [], []; text alone: "abc", "abd"
-    """
-    for word, given in rows(text):
-        yield f"bad pairs: {word}", partial(cc.cluster_pairs, *given())
-
-
 def _quality(make, **options):
     pairs = make(COLUMNS)
     clusters = cc.cluster_pairs(pairs, "l", "r")
     return cc.cluster_quality(clusters, pairs, "l", "r", **options)
-
-
-def _of_quality():
-    text = "quality of {of}: _quality(of); quality of {of} weights: _quality(of, weights='w')"
-    yield from rows(text, globals(), of=LIBRARIES)
-    table = cc.cluster_pairs(LEFT, RIGHT, weights=WEIGHTS, threshold=[0.3, 0.6])
-    find = partial(cc.cluster_quality, table, LEFT, RIGHT, weights=WEIGHTS)
-    ways = """of a threshold: cluster="cluster_0.6", threshold=0.6; of no node: node="none";
-        of no column: cluster="none" """
-    yield from by_word("quality", find, cases(ways))
 
 
 def _add(folder, threshold, step):
@@ -150,29 +97,73 @@ def _find_duplicates(folder, **options):
     return counts, {path.name: path.read_bytes() for path in written}
 
 
-def _of_files():
-    text = "batches {threshold} of {step}: _add(folder, threshold, step)"
-    yield from rows(text, globals(), in_folder, threshold=(None, 0.5, (0.2, 0.6)), step=(4, 30))
-    text = """
-        batches of kinds: (growing := cc.ClusterPairs()).add([1], [2]) or growing.add(["a"], ["b"]);
-        batches without weights: cc.ClusterPairs(threshold=1).add([1], [2]);
-        batches none: cc.ClusterPairs().labels()
-    """
-    yield from rows(text)
-    text = """
-        batches of no file: cc.ClusterPairs.load(folder / "none");
-        edges in no file: cc.label_edge_files(folder / "none.csv");
-        duplicates of nothing: cc.cluster_dups(folder, folder)
-    """
-    yield from rows(text, wrap=in_folder)
-    ways = """
-        : ; vertices: num_vertices=60; too few vertices: num_vertices=10; no column: src="none";
-        names: src="dst", dst="src"; header: header=True; format: format="csv"
-    """
-    text = "edges in {kind} {way}: _find(folder, kind, **way)"
-    kinds = "parquet", "arrow", "csv"
-    yield from rows(text, globals(), in_folder, kind=kinds, way=cases(ways))
-    text = """duplicates {ids}{sizes}{ignored}: _find_duplicates(folder, save_cluster_id=ids,
-        save_cluster_size=sizes, ignore_index_matches=ignored)"""
-    axes = {name: {"": False, f"{name} ": True} for name in ("ids", "sizes", "ignored")}
-    yield from rows(text, globals(), in_folder, **axes)
+WAYS = """
+    nodes: nodes=np.arange(45)[::-1]; nodes of some: nodes=[3, 1]; first: cluster_ids="first";
+    threshold: weights=W, threshold=0.6; thresholds: weights=W, threshold=(0.1, 0.5, 0.9);
+    largest size: weights=W, max_size=4; weights of text: weights=["a"] * 30;
+    largest size and threshold: weights=W, max_size=3, threshold=0.2;
+    first and thresholds: weights=W, threshold=[0.3], cluster_ids="first";
+    threshold without weights: threshold=0.5; size without weights: max_size=4
+"""
+WAYS = cases(WAYS, W=WEIGHTS)
+BAD = """
+    lengths: [1, 2], [3]; kinds: [1], ["1"]; mixed: [1, "1"], [2, 3]; bool and int: [True], [1];
+    objects: [object()], [object()]; complex: [1j], [2j]; sets: [{1}], [{2}];
+    no column: {"l": [1], "r": [2]}, "l", "q"; one name: {"l": [1], "r": [2]}, "l";
+    NaN: [np.nan], [1.0]; beyond: [1 << 70], [1]; negative and large: [-1], [1 << 63];
+    none: [], []; text alone: "abc", "abd"
+"""
+BATCHES = {"batches": lambda table: iter(pyarrow.table(table).to_batches(max_chunksize=7))}
+HOLES = [None if k % 7 == 0 else k for k in LEFT.tolist()]
+SEVERAL = [(side % 5, [str(k % 3) for k in side]) for side in (LEFT, RIGHT)]
+MANY = ends(9000, 20_000, 3)
+WAYS_OF_FILES = cases("""
+    : ; vertices: num_vertices=60; too few vertices: num_vertices=10; no column: src="none";
+    names: src="dst", dst="src"; header: header=True; format: format="csv"
+""")
+WORDS = {name: {"": False, f"{name} ": True} for name in ("ids", "sizes", "ignored")}
+
+
+def _quality_of(**options):
+    table = cc.cluster_pairs(LEFT, RIGHT, weights=WEIGHTS, threshold=[0.3, 0.6])
+    return cc.cluster_quality(table, LEFT, RIGHT, weights=WEIGHTS, **options)
+
+
+CALLS = """
+@ kind=KINDS
+pairs of {kind}: cc.cluster_pairs(kind(LEFT), kind(RIGHT));
+pairs of {kind} with weights: cc.cluster_pairs(
+    kind(LEFT), kind(RIGHT), weights=WEIGHTS, threshold=0.5, cluster_ids="first")
+@ of=LIBRARIES | BATCHES
+table of {of}: cc.cluster_pairs(of(COLUMNS), "l", "r", weights="w", threshold=[0.25, 0.75]);
+table of {of} without weights: cc.cluster_pairs(of(COLUMNS), "l", "r")
+@ of=LIBRARIES
+quality of {of}: _quality(of); quality of {of} weights: _quality(of, weights="w")
+@ way=WAYS
+pairs {way}: cc.cluster_pairs(LEFT, RIGHT, **way)
+@ nulls=("raise", "drop", "keep")
+nulls {nulls}: cc.cluster_pairs(HOLES, RIGHT.tolist(), nulls=nulls)
+@with_threads
+many pairs: cc.cluster_pairs(*MANY);
+many pairs of some size: cc.cluster_pairs(*MANY, weights=uniform((20_000,), 5), max_size=50)
+@ pairs={f"pairs: {word}": given for word, given in rows(BAD)}
+bad {pairs}: cc.cluster_pairs(*pairs())
+@in_folder threshold=(None, 0.5, (0.2, 0.6)), step=(4, 30)
+batches {threshold} of {step}: _add(folder, threshold, step)
+@
+pairs of several columns: cc.cluster_pairs(*SEVERAL);
+quality of a threshold: _quality_of(cluster="cluster_0.6", threshold=0.6);
+quality of no column: _quality_of(cluster="none"); quality of no node: _quality_of(node="none");
+batches of kinds: (growing := cc.ClusterPairs()).add([1], [2]) or growing.add(["a"], ["b"]);
+batches without weights: cc.ClusterPairs(threshold=1).add([1], [2]);
+batches none: cc.ClusterPairs().labels()
+@in_folder
+batches of no file: cc.ClusterPairs.load(folder / "none");
+edges in no file: cc.label_edge_files(folder / "none.csv");
+duplicates of nothing: cc.cluster_dups(folder, folder)
+@in_folder kind=("parquet", "arrow", "csv"), way=WAYS_OF_FILES
+edges in {kind} {way}: _find(folder, kind, **way)
+@in_folder **WORDS
+duplicates {ids}{sizes}{ignored}: _find_duplicates(
+    folder, save_cluster_id=ids, save_cluster_size=sizes, ignore_index_matches=ignored)
+"""
