@@ -10,7 +10,7 @@ import pandas
 import polars
 import pyarrow
 
-from .inputs import by_value, by_word, cases, each_way, image, integers, mask, rows
+from .inputs import by_value, cases, each_way, image, integers, mask, rows
 from .names import cc
 
 SHAPES = {1: (37,), 2: (9, 70), 3: (4, 5, 19), 4: (3, 4, 2, 7)}
@@ -90,34 +90,6 @@ def _with_parts(function, *given, **options):
     return found, found.rank, found.vectors
 
 
-def _of_wrapping():
-    wrapping = partial(_with_parts, cc.component_wrapping)
-    clusters = partial(_with_parts, cc.cluster_wrapping)
-    for (ndim, shape), density in product(SHAPES.items(), (0.4, 0.7)):
-        array = mask(shape, density, ndim)
-        for connectivity in {1, ndim}:
-            key, options = f"{ndim}d {density} c{connectivity}", {"connectivity": connectivity}
-            yield f"wrapping {key}", each_way(ndim, partial(wrapping, array, **options))
-            for axis in {0, ndim - 1}:
-                find = partial(cc.percolates, array, axis, **options)
-                yield f"percolates {key} along {axis}", find
-        find = partial(clusters, mask((ndim, *shape), density, 3))
-        yield f"cluster wrapping {ndim}d {density}", each_way(ndim, find)
-    array = image((3, 12, 14), "u1", 4)
-    ways = (
-        "background: background=1; tolerance: tolerance=1; structure: structure=np.ones((3, 3, 3))"
-    )
-    yield from by_word("wrapping", wrapping, cases(f"{ways}; batch: batch_axes=1"), array)
-    batch = partial(clusters, mask((2, 3, 8, 9), 0.6, 3), batch_axes=1)
-    yield "cluster wrapping batch", batch
-    ways += "; periodic: periodic=(False, True, True); periodic along the axis: periodic=True"
-    yield from by_word("percolates", cc.percolates, cases(ways), array, 0)
-    text, axes = "percolates along {k}: cc.percolates(array, k)", (-1, 2, 3, -4, 1.0, None)
-    yield from rows(text, {"array": array}, k=axes)
-    yield "workspace bytes", lambda: cc.Workspace().nbytes
-    yield "configuration", _configuration
-
-
 def _configuration():
     """Return nothing of what is printed, which depends on the machine."""
     with contextlib.redirect_stdout(io.StringIO()):
@@ -154,6 +126,12 @@ BONDS = dict(
     too few planes: np.ones((1, 3, 3), bool); empty: np.ones((2, 0, 3), bool)
     """)
 )
+GRIDS = {f"{n}d {d}": (n, d, mask(SHAPES[n], d, n)) for n in SHAPES for d in (0.4, 0.7)}
+CONNECTED = {f"{g} c{k}": (*GRIDS[g], k) for g in GRIDS for k in {1, GRIDS[g][0]}}
+ALONG = {f"{g} along {k}": (*CONNECTED[g], k) for g in CONNECTED for k in {0, CONNECTED[g][0] - 1}}
+SLABS = image((3, 12, 14), "u1", 4)
+wrapping = partial(_with_parts, cc.component_wrapping)
+clusters = partial(_with_parts, cc.cluster_wrapping)
 CALLS = """
 @ axes=((2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)), dtype=("b1", "i4")
 label {dtype} {axes[0]}d batch {axes[1]}: each_way(axes[0] - axes[1], lambda **way:
@@ -218,4 +196,24 @@ bonds out u1: _into(cc.label_bonds, bonds, make=lambda: np.zeros((9, 70), "u1"))
 bonds many: cc.label_bonds(_bonds((230, 310), "codes", 1), periodic=True, return_num=True)
 @ given=BONDS
 bonds {given}: cc.label_bonds(given(), return_num=True)
+@ of=CONNECTED
+wrapping {of}: each_way(of[0], partial(wrapping, of[2], connectivity=of[3]))()
+@ of=ALONG
+percolates {of}: cc.percolates(of[2], of[4], connectivity=of[3])
+@ of=GRIDS
+cluster wrapping {of}:
+    each_way(of[0], partial(clusters, mask((of[0], *SHAPES[of[0]]), of[1], 3)))()
+@ k=(-1, 2, 3, -4, 1.0, None)
+percolates along {k}: cc.percolates(SLABS, k)
+@
+wrapping background: wrapping(SLABS, background=1); wrapping batch: wrapping(SLABS, batch_axes=1);
+wrapping tolerance: wrapping(SLABS, tolerance=1);
+wrapping structure: wrapping(SLABS, structure=np.ones((3, 3, 3)));
+percolates background: cc.percolates(SLABS, 0, background=1);
+percolates tolerance: cc.percolates(SLABS, 0, tolerance=1);
+percolates structure: cc.percolates(SLABS, 0, structure=np.ones((3, 3, 3)));
+percolates periodic: cc.percolates(SLABS, 0, periodic=(False, True, True));
+percolates periodic along the axis: cc.percolates(SLABS, 0, periodic=True);
+cluster wrapping batch: clusters(mask((2, 3, 8, 9), 0.6, 3), batch_axes=1);
+workspace bytes: cc.Workspace().nbytes; configuration: _configuration()
 """

@@ -8,7 +8,7 @@ import numpy as np
 import rustworkx
 import scipy.sparse
 
-from .inputs import cases, each, ends, integers, rows, uniform, with_threads
+from .inputs import cases, ends, integers, rows, uniform
 from .names import cc
 
 ALGORITHMS = cases("""
@@ -58,18 +58,6 @@ def _components(graph):
     )
 
 
-def _of_components():
-    text = "components {arcs} as {form}: _components(form(*arcs))"
-    yield from rows(text, globals(), arcs=_graphs(), form=FORMS)
-    known = {"graphs": [cc.Graph.from_edges(*arcs) for arcs in _graphs().values()]}
-    text = """components by {by}:
-        each(each_numbering(cc.connected_components, graph, **by) for graph in graphs)()"""
-    yield from rows(text, known, by=ALGORITHMS)
-    many = {"graph": cc.Graph.from_edges(*ends(20_000, 24_000, 3), 20_000)}
-    text = "many vertices by {by}: cc.connected_components(graph, **by)"
-    yield from rows(text, many, with_threads, by=ALGORITHMS)
-
-
 SPARSE = cc.Graph.from_edges(*ends(60, 50, 1), 60)
 SRC, DST = ends(20, 30, 5)
 GROWN = ends(50, 60, 7)
@@ -80,56 +68,9 @@ def _into(out):
     return (result[1] if isinstance(result, tuple) else result) is out, result
 
 
-def _of_answers():
-    text = "components as {dtype}: each_numbering(cc.connected_components, SPARSE, dtype=dtype)()"
-    yield from rows(text, globals(), dtype=("i4", "i8", "smallest", "u1", "f4"))
-    text = """
-        components out i4: _into(np.zeros(60, "i4")); components out i8: _into(np.zeros(60, "i8"));
-        components out strided: _into(np.zeros(120, "i4")[::2]);
-        components out short: _into(np.zeros(59, "i4"));
-        components out u1: _into(np.zeros(60, "u1"))
-    """
-    yield from rows(text, globals())
-    text = """components {directed}{kind}{labels}:
-        cc.connected_components(SPARSE, directed, kind, labels)"""
-    directed, labels = {"directed ": True, "": False}, {"": True, " number": False}
-    yield from rows(text, globals(), directed=directed, kind=("weak", "strong"), labels=labels)
-    text = "condensation {numbering} by {by}: cc.condensation(SPARSE, numbering, by)"
-    numberings = "consecutive", "topological"
-    text = text.replace("numbering, by)", "numbering=numbering, algorithm=by)")
-    yield from rows(text, globals(), numbering=numberings, by=("auto", "tarjan"))
-
-
 def _parts(graph):
     found = graph.num_vertices, graph.num_arcs, graph.device, graph.arcs
     return *found, graph.indptr, graph.indices, graph.is_symmetric(), repr(graph)
-
-
-def _of_forests():
-    for kind, arcs in _graphs().items():
-        m = len(arcs[0])
-        known = {"m": m, "graph": cc.Graph.from_edges(*arcs)}
-        text = """
-            integers: integers((m,), 9, 3); floats: uniform((m,), 4) - 0.5;
-            u1: integers((m,), 4, 5).astype("u1"); equal: np.ones(m, "f4");
-            NaN: np.where(mask((m,), 0.2, 6), np.nan, 1.0)
-        """
-        weights = {word: make() for word, make in rows(text, known)}
-        forms = [FORMS[form](*arcs) for form in ("arcs", "rows", "csr", "matrix")]
-        yield f"forest {kind}", each(partial(cc.spanning_forest, graph) for graph in forms)
-        text = f"minimum forest {kind} of {{w}}: cc.minimum_spanning_forest(graph, w)"
-        yield from rows(text, known, w=weights)
-    matrix = scipy.sparse.coo_array((uniform((90,), 3) + 0.5, ends(30, 90, 4)), (30, 30))
-    text = """
-        minimum forest of a matrix: cc.minimum_spanning_forest(matrix);
-        minimum forest without weights: cc.minimum_spanning_forest(cc.Graph.from_edges([0], [1]));
-        minimum forest of too few: cc.minimum_spanning_forest(cc.Graph.from_edges([0, 1], [1, 2]),
-            [1])
-    """
-    yield from rows(text, {"matrix": matrix})
-    many, weights = cc.Graph.from_edges(*ends(9000, 20_000, 3), 9000), integers((20_000,), 50, 8)
-    yield "forest of many", with_threads(partial(cc.spanning_forest, many))
-    yield "minimum forest of many", with_threads(partial(cc.minimum_spanning_forest, many, weights))
 
 
 def _grow(dtype, step):
@@ -141,23 +82,6 @@ def _grow(dtype, step):
     found += [grown.connected(src, dst), grown.num_vertices, grown.dtype, grown.device]
     grown.check()
     return found
-
-
-def _of_growing():
-    text = "growing {dtype} by {step}: _grow(dtype, step)"
-    yield from rows(text, globals(), dtype=(None, "i4", "i8"), step=(1, 7, 60))
-    text = """
-        growing a vertex above: five().add_edges([5], [0]);
-        growing a vertex below: five().add_edges([-1], [0]);
-        growing lengths: five().add_edges([1, 2], [0]); growing roots above: five().roots(5);
-        growing floats: five().add_edges([1.5], [0]);
-        growing labels as i8: five().labels(dtype="i8");
-        growing labels as u1: five().labels(dtype="u1");
-        growing labels out: five().labels(out=np.zeros(5, "i8"));
-        growing labels out short: five().labels(out=np.zeros(4, "i8"));
-        growing labels by no numbering: five().labels("topological")
-    """
-    yield from rows(text, {"five": partial(cc.IncrementalComponents, 5)})
 
 
 def _of_other_libraries():
@@ -203,6 +127,15 @@ def _of_networkx():
             yield f"networkx {name}", partial(by, name, directed)
 
 
+GRAPHS = {kind: cc.Graph.from_edges(*arcs) for kind, arcs in _graphs().items()}
+WEIGHTS = """
+    integers: integers((m,), 9, 3); floats: uniform((m,), 4) - 0.5; equal: np.ones(m, "f4");
+    u1: integers((m,), 4, 5).astype("u1"); NaN: np.where(mask((m,), 0.2, 6), np.nan, 1.0)
+"""
+MANY = cc.Graph.from_edges(*ends(9000, 20_000, 3), 9000)
+MATRIX = scipy.sparse.coo_array((uniform((90,), 3) + 0.5, ends(30, 90, 4)), (30, 30))
+DIRECTED = {"directed ": True, "": False}
+five = partial(cc.IncrementalComponents, 5)
 CALLS = """
 graph of above: cc.Graph.from_edges([0, 5], [1, 2], 5);
 graph of below: cc.Graph.from_edges([0, -1], [1, 2]);
@@ -221,4 +154,44 @@ graph of vertices below 0: cc.Graph(-1, arcs=([], []))
 @ form={form: FORMS[form] for form in ("arcs", "arcs i4", "lists", "rows")}
 parts of {form}: _parts(form(SRC, DST, 20)); {form} to the CPU: form(SRC, DST, 20).to("cpu");
 arc order of {form}: form(SRC, DST, 20).in_arc_order(np.arange(30))
+@ arcs=_graphs(), form=FORMS
+components {arcs} as {form}: _components(form(*arcs))
+@ by=ALGORITHMS
+components by {by}:
+    each(each_numbering(cc.connected_components, graph, **by) for graph in GRAPHS.values())()
+@with_threads by=ALGORITHMS, many=[cc.Graph.from_edges(*ends(20_000, 24_000, 3), 20_000)]
+many vertices by {by}: cc.connected_components(many, **by)
+@ dtype=("i4", "i8", "smallest", "u1", "f4")
+components as {dtype}: each_numbering(cc.connected_components, SPARSE, dtype=dtype)()
+@ directed=DIRECTED, kind=("weak", "strong"), labels={"": True, " number": False}
+components {directed}{kind}{labels}: cc.connected_components(SPARSE, directed, kind, labels)
+@ numbering=("consecutive", "topological"), by=("auto", "tarjan")
+condensation {numbering} by {by}: cc.condensation(SPARSE, numbering=numbering, algorithm=by)
+@ arcs=_graphs()
+forest {arcs}: each(partial(cc.spanning_forest, FORMS[form](*arcs))
+    for form in ("arcs", "rows", "csr", "matrix"))()
+@ kind=list(GRAPHS), w=dict(rows(WEIGHTS))
+minimum forest {kind} of {w}:
+    cc.minimum_spanning_forest(GRAPHS[kind], w(m=len(_graphs()[kind][0])))
+@with_threads
+forest of many: cc.spanning_forest(MANY);
+minimum forest of many: cc.minimum_spanning_forest(MANY, integers((20_000,), 50, 8))
+@ dtype=(None, "i4", "i8"), step=(1, 7, 60)
+growing {dtype} by {step}: _grow(dtype, step)
+@
+components out i4: _into(np.zeros(60, "i4")); components out i8: _into(np.zeros(60, "i8"));
+components out strided: _into(np.zeros(120, "i4")[::2]);
+components out short: _into(np.zeros(59, "i4")); components out u1: _into(np.zeros(60, "u1"));
+minimum forest of a matrix: cc.minimum_spanning_forest(MATRIX);
+minimum forest without weights: cc.minimum_spanning_forest(cc.Graph.from_edges([0], [1]));
+minimum forest of too few:
+    cc.minimum_spanning_forest(cc.Graph.from_edges([0, 1], [1, 2]), [1]);
+growing a vertex above: five().add_edges([5], [0]);
+growing a vertex below: five().add_edges([-1], [0]);
+growing lengths: five().add_edges([1, 2], [0]); growing roots above: five().roots(5);
+growing floats: five().add_edges([1.5], [0]); growing labels as i8: five().labels(dtype="i8");
+growing labels as u1: five().labels(dtype="u1");
+growing labels out: five().labels(out=np.zeros(5, "i8"));
+growing labels out short: five().labels(out=np.zeros(4, "i8"));
+growing labels by no numbering: five().labels("topological")
 """

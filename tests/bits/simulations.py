@@ -210,38 +210,6 @@ CURVES = {n: _curve(n) for n in (4, 8, 16)}
 SERIES = uniform((512,), 1) + np.repeat(uniform((64,), 2), 8)
 SEVERAL = uniform((512, 3), 3)
 ENERGY = -integers((400,), 40, 4) - 10.0
-OF_SERIES = """
-    autocorrelation: Coarse(models.autocorrelation_time(SERIES), 7);
-    autocorrelation of several: Coarse(models.autocorrelation_time(SEVERAL), 7);
-    autocorrelation of few: Coarse(models.autocorrelation_time([1.0, 2.0]), 7);
-    jackknife None: _jackknife(None); jackknife 1: _jackknife(1); jackknife 7: _jackknife(7);
-    jackknife 600: _jackknife(600);
-    jackknife of an array: Coarse(models.jackknife(np.mean, SEVERAL), 7);
-    estimate: models.Estimate(1.5, 0.25); crossing of one: models.crossing({4: CURVES[4]});
-    crossing 1: Coarse(models.crossing(CURVES, degree=1, seed=3), 4);
-    crossing 2: Coarse(models.crossing(CURVES, degree=2, seed=3), 4);
-    crossing 20: Coarse(models.crossing(CURVES, degree=20, seed=3), 4);
-    collapse None: _collapsed(None); collapse 0.0: _collapsed(0.0);
-    reweighted to 0.5: _reweighted(0.5);
-    reweighted to [0.48, 0.5, 0.52]: _reweighted([0.48, 0.5, 0.52]);
-    logarithmic bins: Coarse(models.logarithmic_bins(SEVERAL), 7);
-    logarithmic bins of few: models.logarithmic_bins([1.0]);
-    energy and link overlap: Coarse(models.katzgraber_young( SERIES, SEVERAL[:, 0], beta=0.5,
-        bonds=72, variance=2.0), 7);
-    distribution of overlaps 4: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=4), 7);
-    distribution of overlaps 11: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=11), 7);
-    distribution at no temperature: models.overlap_distribution(_overlaps(), 0.7, bins=4);
-    summary of overlaps: Coarse(models.summarise_overlaps(_overlaps(), (4, 4)), 7);
-    summary of a series of Ising: _summary("Ising"); summary of a series of XY: _summary("XY");
-    summary of a series of Potts: _summary("Potts");
-    threshold: Coarse(_thresholds(models.Percolation((8, 8), seed=1).sweep(40)), 6);
-    threshold of configurations: Coarse(models.simulate( models.Percolation((8, 8), p=0.59, seed=1),
-        80).series.summarise(), 7)
-"""
-
-
-def _of_series():
-    yield from rows(OF_SERIES, globals())
 
 
 def _jackknife(length):
@@ -306,4 +274,30 @@ output that is there: _refused(partial(_there, folder));
 output that is replaced: _there(folder, force=True)
 @ kind=TEMPERED, between=(1, 3)
 tempering {kind} {between}: _tempered(between, **kind)
+@
+autocorrelation: Coarse(models.autocorrelation_time(SERIES), 7);
+autocorrelation of several: Coarse(models.autocorrelation_time(SEVERAL), 7);
+autocorrelation of few: Coarse(models.autocorrelation_time([1.0, 2.0]), 7);
+jackknife None: _jackknife(None); jackknife 1: _jackknife(1); jackknife 7: _jackknife(7);
+jackknife 600: _jackknife(600);
+jackknife of an array: Coarse(models.jackknife(np.mean, SEVERAL), 7);
+estimate: models.Estimate(1.5, 0.25); crossing of one: models.crossing({4: CURVES[4]});
+crossing 1: Coarse(models.crossing(CURVES, degree=1, seed=3), 4);
+crossing 2: Coarse(models.crossing(CURVES, degree=2, seed=3), 4);
+crossing 20: Coarse(models.crossing(CURVES, degree=20, seed=3), 4); collapse None: _collapsed(None);
+collapse 0.0: _collapsed(0.0); reweighted to 0.5: _reweighted(0.5);
+reweighted to [0.48, 0.5, 0.52]: _reweighted([0.48, 0.5, 0.52]);
+logarithmic bins: Coarse(models.logarithmic_bins(SEVERAL), 7);
+logarithmic bins of few: models.logarithmic_bins([1.0]);
+energy and link overlap: Coarse(models.katzgraber_young( SERIES, SEVERAL[:, 0], beta=0.5, bonds=72,
+    variance=2.0), 7);
+distribution of overlaps 4: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=4), 7);
+distribution of overlaps 11: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=11), 7);
+distribution at no temperature: models.overlap_distribution(_overlaps(), 0.7, bins=4);
+summary of overlaps: Coarse(models.summarise_overlaps(_overlaps(), (4, 4)), 7);
+summary of a series of Ising: _summary("Ising"); summary of a series of XY: _summary("XY");
+summary of a series of Potts: _summary("Potts");
+threshold: Coarse(_thresholds(models.Percolation((8, 8), seed=1).sweep(40)), 6);
+threshold of configurations: Coarse(models.simulate( models.Percolation((8, 8), p=0.59, seed=1),
+    80).series.summarise(), 7)
 """
