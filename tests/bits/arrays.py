@@ -10,7 +10,7 @@ import pandas
 import polars
 import pyarrow
 
-from .inputs import by_value, cases, each_way, image, integers, mask, rows
+from .inputs import cases, each_way, image, integers, mask, rows
 from .names import cc
 
 SHAPES = {1: (37,), 2: (9, 70), 3: (4, 5, 19), 4: (3, 4, 2, 7)}
@@ -53,13 +53,13 @@ def _into(function, *given, make, **options):
     return (result[0] if isinstance(result, tuple) else result) is out, result
 
 
-def _of_containers():
+def _containers():
     array = image((9, 20), "u1", 11)
     big = np.zeros((18, 40), "u1")
     big[::2, ::2] = array
     read_only = array.copy()
     read_only.flags.writeable = False
-    given = {
+    return {
         **{"list": array.tolist(), "tuple": tuple(map(tuple, array.tolist()))},
         **{"columns": np.asfortranarray(array), "strided": big[::2, ::2], "turned": array.T},
         **{"backwards": array[::-1, ::-1], "broadcast": np.broadcast_to(array[:1], (9, 20))},
@@ -73,7 +73,6 @@ def _of_containers():
         **{"text": np.array(["a", "b"]), "dates": np.zeros(3, "M8[s]")},
         "generator": (i for i in range(3)),
     }
-    yield from by_value("label", cc.label, given, return_num=True)
 
 
 def _bonds(shape, form, seed):
@@ -216,4 +215,6 @@ percolates periodic: cc.percolates(SLABS, 0, periodic=(False, True, True));
 percolates periodic along the axis: cc.percolates(SLABS, 0, periodic=True);
 cluster wrapping batch: clusters(mask((2, 3, 8, 9), 0.6, 3), batch_axes=1);
 workspace bytes: cc.Workspace().nbytes; configuration: _configuration()
+@ given=_containers()
+label {given}: cc.label(given, return_num=True)
 """

@@ -90,17 +90,10 @@ def cases(text, **known):
     return {word.strip(): eval(f"dict({given})", globals() | known) for word, _, given in parts}
 
 
-def by_word(lead, function, options, *given, wrap=None, **common):
+def by_word(lead, function, options, *given, **common):
     """Yield a call for each word of `options`, under a key of `lead` and the word."""
     for word, more in options.items():
-        call = partial(function, *given, **(common | more))
-        yield f"{lead} {word}".strip(), wrap(call) if wrap else call
-
-
-def by_value(lead, function, values, **options):
-    """Yield a call of each value, under a key of `lead` and the word of the value."""
-    for word, value in values.items():
-        yield f"{lead} {word}", partial(function, value, **options)
+        yield f"{lead} {word}".strip(), partial(function, *given, **(common | more))
 
 
 def with_threads(call):
@@ -142,8 +135,8 @@ def _result_or_error(call):
 
 def each_numbering(function, *given, **options):
     """Return a call that gives the results of both numberings."""
-    calls = partial(function, *given, **options)
-    return each(partial(calls, numbering=numbering) for numbering in ("consecutive", "roots"))
+    find = partial(function, *given, **options)
+    return each(partial(find, numbering=numbering) for numbering in ("consecutive", "roots"))
 
 
 def each_way(ndim, find):

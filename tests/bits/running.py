@@ -88,11 +88,8 @@ def record(theme):
     errors_seen.clear()
     found, reached = run(theme)
     if mistakes := errors_seen & MISTAKES:
-        at = [
-            key
-            for key, value in found.items()
-            if value in {f"error {m.__name__}" for m in mistakes}
-        ]
+        words = {f"error {mistake.__name__}" for mistake in mistakes}
+        at = [key for key, value in found.items() if value in words]
         raise RuntimeError(f"calls of {theme} raise {mistakes}: {at or 'within results'}")
     # A name is written down with one theme that reaches it.
     others = [recorded(other)["reached"] for other in THEMES if other != theme]

@@ -16,6 +16,7 @@ LATTICES = cases("""
     kagome: shape=(4, 5), temperature=2.1; bcc: shape=(4, 3, 5), temperature=6.4;
     fcc: shape=(3, 4, 3), temperature=9.8; diamond: shape=(3, 2, 4), temperature=2.7
 """)
+LATTICES = {lattice: place | {"lattice": lattice} for lattice, place in LATTICES.items()}
 UPDATES = cases("""
     sweep: update="swendsen_wang"; sweep clusters: update="swendsen_wang", clusters=True;
     sweep wrapping: update="swendsen_wang", wrapping=True;
@@ -60,22 +61,6 @@ def _each(makers, *count, **options):
     return each(partial(trajectory, make, *count, **options) for make in makers)
 
 
-def _of_ising():
-    for lattice, place in LATTICES.items():
-        make, heat = partial(models.Ising, **place, lattice=lattice), place["temperature"]
-        yield from by_word(f"Ising {lattice}", trajectory, UPDATES, partial(make, seed=1), SWEEPS)
-        make = partial(make, seed=2)
-        closed = [k % 2 == 0 for k in range(len(place["shape"]))]
-        words = cases("antiferromagnet: coupling=-1.0; in a field: field=0.3; cold: start='cold'")
-        several = {word: [options] for word, options in words.items()}
-        several["borders"] = [{"periodic": way} for way in (False, closed, "antiperiodic")]
-        replicas = cases("a: temperature=[heat, 2 * heat], first_replica=3", heat=heat)["a"]
-        several["replicas"] = [replicas, {"replicas": 3, "start": "cold"}]
-        for word, ways in several.items():
-            yield f"Ising {lattice} {word}", _each([partial(make, **way) for way in ways], SWEEPS)
-        yield f"Ising {lattice} places", partial(_places, make)
-
-
 def _places(make):
     model = make()
     return model.sites, model.edges, model.coordinates, model.beta, model.temperature, model.signs
@@ -90,32 +75,13 @@ POTTS = cases("""
 """)
 
 
-def _of_potts():
-    kinds = (2, "square"), (3, "square"), (4, "cubic"), (3, "triangular"), (200, "chain")
-    for q, lattice in kinds:
-        make = partial(models.Potts, LATTICES[lattice]["shape"], q, 0.9, lattice=lattice, seed=1)
-        for key, call in by_word(f"Potts {q} {lattice}", trajectory, UPDATES | FEW, make, SWEEPS):
-            if lattice == "square" or not key.endswith("few clusters of tiles"):
-                yield key, call
-    serial = partial(models.Potts, (6, 70), 2, seed=1, labelling="serial")
-    yield from by_word("Potts serial", trajectory, UPDATES | FEW, serial, 2)
-    for (word, options), q in product(POTTS.items(), (2, 3)):
-        if q == 3 or word != "started":
-            make = partial(models.Potts, (8, 12), q, **({"seed": 5} | options))
-            ways = {}, {"clusters": True}, {"update": "wolff"}
-            calls = [partial(trajectory, make, SWEEPS, **way) for way in ways]
-            yield f"Potts {q} {word}", each([*calls, lambda make=make: make().wrapping()])
-
-
 def _of_vectors():
     ways = cases("""
         open: periodic=False; antiferromagnet: coupling=-1.0; in a field: field=0.4;
         replicas: beta=[0.5, 1.5]; cold: start="cold"
     """)
-    places = [
-        {"shape": LATTICES[k]["shape"], "lattice": k, "temperature": LATTICES[k]["temperature"] / 2}
-        for k in ("chain", "square", "cubic", "triangular", "kagome", "fcc")
-    ]
+    lattices = "chain", "square", "cubic", "triangular", "kagome", "fcc"
+    places = [LATTICES[k] | {"temperature": LATTICES[k]["temperature"] / 2} for k in lattices]
     for kind, make in VECTORS.items():
         makers = [partial(make, **place, seed=1) for place in places]
         for word in ("sweep", "sweep clusters", "wolff", "metropolis"):
@@ -193,6 +159,13 @@ def _glass(**options):
     return models.SpinGlass(**({"shape": (6, 7), "beta": 0.8, "seed": 3} | options))
 
 
+def _potts(q, options):
+    make = partial(models.Potts, (8, 12), q, **({"seed": 5} | options))
+    ways = {}, {"clusters": True}, {"update": "wolff"}
+    calls = [partial(trajectory, make, SWEEPS, **way) for way in ways]
+    return each([*calls, lambda: make().wrapping()])
+
+
 def _percolation(lattice, kind, **options):
     place, flat = LATTICES[lattice]["shape"], lattice in ("chain", "cubic", "hypercubic")
     name = "square" if flat else lattice
@@ -219,7 +192,34 @@ PLACES = {
     for k in LATTICES
 }
 DRAWN = ({}, {"periodic": False}, {"replicas": 2, "first_replica": 3})
+KINDS = ((2, "square"), (3, "square"), (4, "cubic"), (3, "triangular"), (200, "chain"))
+KINDS = {f"{q} {k}": {"q": q, "lattice": k, "shape": LATTICES[k]["shape"]} for q, k in KINDS}
+LAYERS = cases("antiferromagnet: coupling=-1.0; in a field: field=0.3; cold: start='cold'")
+STARTED = {word: options for word, options in POTTS.items() if word != "started"}
 CALLS = """
+@ of=LATTICES, way=UPDATES
+Ising {of} {way}: trajectory(partial(models.Ising, **of, seed=1), SWEEPS, **way)
+@ of=LATTICES, way=LAYERS
+Ising {of} {way}: _each([partial(models.Ising, **of, seed=2, **way)], SWEEPS)()
+@ of=LATTICES, make=[partial(models.Ising, seed=2)]
+Ising {of} borders: _each([partial(make, **of, periodic=way) for way in (
+    False, [k % 2 == 0 for k in range(len(of["shape"]))], "antiperiodic")], SWEEPS)();
+Ising {of} replicas: _each([
+    partial(make, **of | {"temperature": [of["temperature"], 2 * of["temperature"]]},
+    first_replica=3), partial(make, **of, replicas=3, start="cold")], SWEEPS)();
+Ising {of} places: _places(partial(make, **of))
+@ of=KINDS, way=UPDATES | {"few clusters": FEW["few clusters"]}
+Potts {of} {way}: trajectory(partial(models.Potts, **of, beta=0.9, seed=1), SWEEPS, **way)
+@ of={kind: KINDS[kind] for kind in ("2 square", "3 square")}, way=[FEW["few clusters of tiles"]]
+Potts {of} few clusters of tiles:
+    trajectory(partial(models.Potts, **of, beta=0.9, seed=1), SWEEPS, **way)
+@ way=UPDATES | FEW
+Potts serial {way}:
+    trajectory(partial(models.Potts, (6, 70), 2, seed=1, labelling="serial"), 2, **way)
+@ way=STARTED
+Potts 2 {way}: _potts(2, way)()
+@ way=POTTS
+Potts 3 {way}: _potts(3, way)()
 @ kind=("pm", "gaussian"), update=("metropolis", "heat-bath"), h={"": False, " houdayer": True}
 glass {kind} {update}{h}: trajectory(partial(models.SpinGlass, (4, 5), kind, beta=[0.5, 1.0],
     update=update, copies=2, samples=2, seed=7), SWEEPS, update="step", houdayer=h)
