@@ -1,8 +1,8 @@
 """Bits of some thousand calls of all public functions, as they were recorded.
 
-A file per theme, such as `arrays.py`, has generators of pairs: a key in words, and a function of no
-arguments. They are called `_of_...`, or one is `calls`. `recorded/THEME.json` holds, by key, twelve
-hexadecimal digits of the canonical form of the result, or the class of the error. Bits that differ
-are a change of behaviour.
+A file per theme, such as `arrays.py`, has a table `CALLS`, which `inputs.tables` reads, and
+generators `_of_...` of pairs of a key in words and a function of no arguments.
+`recorded/THEME.json` holds, by key, twelve hexadecimal digits of the canonical form of the result,
+or the class of the error. Bits that differ are a change of behaviour.
 Only where CHANGELOG names this change record again: ``python -m tests.bits --record THEME``.
 """

@@ -10,121 +10,40 @@ import pandas
 import polars
 import pyarrow
 
-from .inputs import each, each_numbering, each_way, image, integers, mask, uniform, with_threads
+from .inputs import cases, each_way, image, integers, mask, rows
 from .names import cc
 
 SHAPES = {1: (37,), 2: (9, 70), 3: (4, 5, 19), 4: (3, 4, 2, 7)}
+FIRST = {n: SHAPES[n] for n in (1, 2, 3)}
 DTYPES = ["b1", "u1", "i1", "u2", ">i2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g"]
-# A row for each algorithm with its options.
-ALGORITHMS = {
-    "auto": {},
-    "runs": {"algorithm": "runs"},
-    "raster scan": {"algorithm": "raster-scan"},
+SIMPLE = {
+    **{"auto": {}, "runs": {"algorithm": "runs"}, "raster scan": {"algorithm": "raster-scan"}},
     "label equivalence": {"algorithm": "label-equivalence"},
     "tiles": {"algorithm": "tiles"},
-    **{
-        f"tiles {local} {merge} {tile}": {
-            "algorithm": "tiles",
-            "local": local,
-            "merge": merge,
-            "tile": tile,
-        }
-        for local, merge, tile in product(
-            ("self-labelling", "bfs", "union-find"), ("sewing", "relaxation"), (4, 16)
-        )
-    },
+}
+TILES = product(("self-labelling", "bfs", "union-find"), ("sewing", "relaxation"), (4, 16))
+# A row for each algorithm with its options.
+ALGORITHMS = SIMPLE | {
+    f"tiles {local} {merge} {tile}": dict(SIMPLE["tiles"], local=local, merge=merge, tile=tile)
+    for local, merge, tile in TILES
 }
 
 
-def _of_neighbours():
-    for (ndim, shape), dtype in product(SHAPES.items(), ("b1", "u1", "f4")):
-        array = image(shape, dtype, ndim)
-        for connectivity in range(1, ndim + 1):
-            find = partial(cc.label, array, None, True, connectivity)
-            yield f"label {dtype} {ndim}d c{connectivity}", each_way(ndim, find)
-
-
-def _of_dtypes():
-    for dtype, ndim in product(DTYPES, (2, 3)):
-        array = image(SHAPES[ndim], dtype, 41)
-        yield (
-            f"label {dtype} {ndim}d backgrounds",
-            each(partial(cc.label, array, value, True) for value in (None, 1, -1, 2.5)),
-        )
-        yield (
-            f"label {dtype} {ndim}d tolerances",
-            each(partial(cc.label, array, tolerance=value) for value in (1, 2.5)),
-        )
-    for background in (np.nan, np.inf, 0.5, True, np.float32(1.5), 3, 300):
-        for dtype in ("b1", "u1", "f8"):
-            array = image((9, 30), dtype, 5)
-            yield f"label {dtype} background {background!r}", partial(cc.label, array, background)
-    array = uniform((20, 30), 4)
-    for tolerance in (0.0, 0.05, 0.1, 0.2, np.inf, np.float32(0.1)):
-        for connectivity in (1, 2):
-            yield (
-                f"label f8 tolerance {tolerance} {type(tolerance).__name__} c{connectivity}",
-                partial(cc.label, array, tolerance=tolerance, connectivity=connectivity),
-            )
-
-
-def _of_algorithms():
-    for (name, options), (ndim, shape) in product(ALGORITHMS.items(), list(SHAPES.items())[:3]):
-        find = partial(cc.label, **options)
-        yield (
-            f"label by {name} {ndim}d",
-            each(
-                [
-                    each_numbering(find, image(shape, "u1", 7), return_num=True),
-                    partial(find, mask(shape, 0.6, 8), connectivity=1, periodic=True),
-                    partial(find, uniform(shape, 9), tolerance=0.1),
-                ]
-            ),
-        )
-
-
 def _of_structures():
-    for ndim, shape in list(SHAPES.items())[:3]:
-        for seed in range(6):
-            half = mask((3,) * ndim, 0.1 + 0.08 * seed, 20 + seed)
-            structure = half | np.flip(half)
-            find = partial(cc.label, image(shape, "u1", seed), structure=structure, return_num=True)
-            yield f"label {ndim}d structure {seed}", each_way(ndim, find)
+    for (ndim, shape), seed in product(FIRST.items(), range(6)):
+        half = mask((3,) * ndim, 0.1 + 0.08 * seed, 20 + seed)
+        options = {"structure": half | np.flip(half), "return_num": True}
+        find = partial(cc.label, image(shape, "u1", seed), **options)
+        yield f"label {ndim}d structure {seed}", each_way(ndim, find)
     cross = [[0, 1, 0], [1, 1, 1], [0, 1, 0]]
-    for form in (cross, np.array(cross, bool), np.array(cross, "f4"), np.asfortranarray(cross)):
-        yield (
-            f"label structure {type(form).__name__} {getattr(form, 'dtype', '')}"
-            f"{'' if isinstance(form, list) or form.flags.c_contiguous else ' columns'}",
-            partial(cc.label, image((8, 9), "u1"), structure=form),
-        )
-
-
-def _of_numbers():
-    array = mask((9, 21), 0.4, 3)
-    for dtype, num in product(
-        (None, "i4", "i8", "smallest", "u1", "u2", "u4", "f4"), (False, True)
-    ):
-        yield (
-            f"label as {dtype}{' num' if num else ''}",
-            each_numbering(cc.label, array, dtype=dtype, return_num=num, connectivity=1),
-        )
-
-
-def _of_batches():
-    for ndim, batch in ((2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)):
-        for dtype in ("b1", "i4"):
-            array = image(SHAPES[ndim], dtype, ndim)
-            find = partial(each_numbering, cc.label, array, batch_axes=batch, return_num=True)
-            yield (
-                f"label {dtype} {ndim}d batch {batch}",
-                each_way(ndim - batch, lambda find=find, **options: find(**options)()),
-            )
-    for name, options in list(ALGORITHMS.items())[:5]:
-        for size in ((5, 3, 3), (2, 20, 33)):
-            yield (
-                f"label by {name} batch {size}",
-                partial(cc.label, image(size, "u1", 3), batch_axes=1, return_num=True, **options),
-            )
+    forms = {"list ": cross, "ndarray bool": np.array(cross, bool)}
+    forms |= {
+        "ndarray float32": np.array(cross, "f4"),
+        "ndarray int64 columns": np.asfortranarray(cross),
+    }
+    for word, form in forms.items():
+        find = partial(cc.label, image((8, 9), "u1"), structure=form)
+        yield f"label structure {word}", find
 
 
 def _into(function, *given, make, **options):
@@ -134,100 +53,26 @@ def _into(function, *given, make, **options):
     return (result[0] if isinstance(result, tuple) else result) is out, result
 
 
-def _of_results():
-    array = image((9, 21), "u1", 6)
-    outs = {
-        "i4": lambda: np.full((9, 21), 7, "i4"),
-        "i8": lambda: np.full((9, 21), 7, "i8"),
-        "columns": lambda: np.full((21, 9), 7, "i4").T,
-        "strided": lambda: np.full((18, 21), 7, "i4")[::2],
-        "backwards": lambda: np.full((9, 21), 7, "i8")[::-1, ::-1],
-        "u1": lambda: np.zeros((9, 21), "u1"),
-        "f4": lambda: np.zeros((9, 21), "f4"),
-        "too small": lambda: np.zeros((9, 20), "i4"),
-        "swapped bytes": lambda: np.zeros((9, 21), ">i4"),
-        "list": lambda: [[0] * 21] * 9,
-    }
-    for word, make in outs.items():
-        yield f"label out {word}", each_numbering(_into, cc.label, array, make=make)
-    for word, make in list(outs.items())[:5]:
-        yield (
-            f"label out {word} num batch",
-            partial(_into, cc.label, array, make=make, return_num=True, batch_axes=1),
-        )
-    yield (
-        "label out and dtype",
-        partial(_into, cc.label, array, make=outs["i8"], dtype="i8", connectivity=1),
-    )
-
-
-def _of_containers():
+def _containers():
     array = image((9, 20), "u1", 11)
     big = np.zeros((18, 40), "u1")
     big[::2, ::2] = array
     read_only = array.copy()
     read_only.flags.writeable = False
-    for word, given in {
-        "list": array.tolist(),
-        "tuple": tuple(map(tuple, array.tolist())),
-        "columns": np.asfortranarray(array),
-        "strided": big[::2, ::2],
-        "backwards": array[::-1, ::-1],
-        "turned": array.T,
-        "broadcast": np.broadcast_to(array[:1], (9, 20)),
-        "read only": read_only,
-        "memory": memoryview(array),
-        "masked": np.ma.masked_equal(array, 1),
-        "masked floats": np.ma.masked_invalid(image((9, 20), "f4", 3)),
-        "matrix": array.view(np.matrix),
-        "polars": polars.DataFrame(array),
-        "pandas": pandas.DataFrame(array),
-        "pandas with nulls": pandas.DataFrame({"a": [1, None, 1]}).astype("Int64"),
-        "arrow": pyarrow.array([1, None, 0, 1, 1]),
-        "series": pandas.Series([1, 1, 0, 1]),
-        "complex": array.astype("c8"),
-        "objects": array.astype(object),
-        "text": np.array(["a", "b"]),
-        "dates": np.zeros(3, "M8[s]"),
-        "ragged": [[1], [2, 3]],
-        "None": None,
+    return {
+        **{"list": array.tolist(), "tuple": tuple(map(tuple, array.tolist()))},
+        **{"columns": np.asfortranarray(array), "strided": big[::2, ::2], "turned": array.T},
+        **{"backwards": array[::-1, ::-1], "broadcast": np.broadcast_to(array[:1], (9, 20))},
+        **{"read only": read_only, "memory": memoryview(array), "None": None},
+        **{"masked": np.ma.masked_equal(array, 1), "matrix": array.view(np.matrix)},
+        **{"masked floats": np.ma.masked_invalid(image((9, 20), "f4", 3))},
+        **{"polars": polars.DataFrame(array), "pandas": pandas.DataFrame(array)},
+        **{"pandas with nulls": pandas.DataFrame({"a": [1, None, 1]}).astype("Int64")},
+        **{"arrow": pyarrow.array([1, None, 0, 1, 1]), "series": pandas.Series([1, 1, 0, 1])},
+        **{"complex": array.astype("c8"), "objects": array.astype(object), "ragged": [[1], [2, 3]]},
+        **{"text": np.array(["a", "b"]), "dates": np.zeros(3, "M8[s]")},
         "generator": (i for i in range(3)),
-    }.items():
-        yield f"label {word}", partial(cc.label, given, return_num=True)
-
-
-def _of_few_elements():
-    for shape in ((), (0,), (1,), (2,), (3, 0), (0, 3), (1, 1), (1, 7), (7, 1), (2, 2), (1, 1, 1)):
-        yield (
-            f"label shape {shape}",
-            each(
-                each_numbering(cc.label, np.full(shape, value), periodic=periodic, return_num=True)
-                for value, periodic in product((0, 1), (False, True))
-            ),
-        )
-
-
-def _of_many_elements():
-    """Large enough for several threads, and for tiles of several words."""
-    arrays = {
-        "sparse": mask((260, 333), 0.1, 1),
-        "dense": mask((260, 333), 0.75, 2),
-        "critical": mask((260, 333), 0.593, 3),
-        "long": mask((3, 40_000), 0.6, 4),
-        "volume": mask((36, 45, 70), 0.3116, 5),
-        "classes": integers((250, 310), 3, 6).astype("u1"),
-        "numbers": integers((250, 310), 2, 7).astype("i8") << 40,
     }
-    for word, array in arrays.items():
-        for name in ("auto", "runs", "tiles"):
-            find = partial(cc.label, array, connectivity=1, return_num=True, **ALGORITHMS[name])
-            yield f"label {word} by {name}", with_threads(find)
-        for name, options in {
-            "periodic": {"periodic": True},
-            "roots": {"numbering": "roots", "dtype": "i8"},
-            "batch": {"batch_axes": 1},
-        }.items():
-            yield f"label {word} {name}", with_threads(partial(cc.label, array, **options))
 
 
 def _bonds(shape, form, seed):
@@ -238,106 +83,10 @@ def _bonds(shape, form, seed):
     return (planes * bits).sum(axis=0).astype("u1")
 
 
-def _of_bonds():
-    for (ndim, shape), form in product(SHAPES.items(), ("planes", "codes")):
-        bonds = _bonds(shape, form, ndim)
-        find = partial(each_numbering, cc.label_bonds, bonds, return_num=True)
-        yield (
-            f"bonds {form} {ndim}d",
-            each_way(ndim, lambda find=find, **options: find(**options)()),
-        )
-    for (name, options), ndim in product(ALGORITHMS.items(), (2, 3)):
-        yield (
-            f"bonds by {name} {ndim}d",
-            partial(cc.label_bonds, _bonds(SHAPES[ndim], "planes", 9), periodic=True, **options),
-        )
-    for form, batch in product(("planes", "codes"), (1, 2, 3)):
-        shape = (3, 4, 8)
-        planes = mask((3 - batch, *shape), 0.5, batch)
-        codes = integers(shape, 1 << (3 - batch), batch).astype("u1") if batch < 3 else None
-        yield (
-            f"bonds {form} batch {batch}",
-            partial(
-                cc.label_bonds,
-                planes if form == "planes" else codes,
-                batch_axes=batch,
-                return_num=True,
-            ),
-        )
-    for dtype in ("i4", "i8", "smallest", "u1"):
-        yield (
-            f"bonds as {dtype}",
-            partial(cc.label_bonds, _bonds((9, 21), "planes", 3), dtype=dtype, return_num=True),
-        )
-    for word, make in {
-        "i4": lambda: np.zeros((9, 70), "i4"),
-        "columns": lambda: np.zeros((70, 9), "i8").T,
-        "u1": lambda: np.zeros((9, 70), "u1"),
-    }.items():
-        yield (
-            f"bonds out {word}",
-            partial(_into, cc.label_bonds, _bonds((9, 70), "planes", 3), make=make),
-        )
-    many = partial(cc.label_bonds, _bonds((230, 310), "codes", 1), periodic=True, return_num=True)
-    yield "bonds many", with_threads(many)
-    for word, given in {
-        "list": [[[True, False]], [[False, False]]],
-        "codes above": np.full((2, 3), 4, "u1"),
-        "floats": np.ones((2, 3, 3)),
-        "signed": np.ones((2, 3), "i4"),
-        "too few planes": np.ones((1, 3, 3), bool),
-        "no axis": np.ones((), "u1"),
-        "empty": np.ones((2, 0, 3), bool),
-    }.items():
-        yield f"bonds {word}", partial(cc.label_bonds, given, return_num=True)
-
-
-def _with_parts(call):
+def _with_parts(function, *given, **options):
     """Return what a call finds, with its properties."""
-
-    def called(**options):
-        found = call(**options)
-        return found, found.rank, found.vectors
-
-    return called
-
-
-def _of_wrapping():
-    for (ndim, shape), density in product(SHAPES.items(), (0.4, 0.7)):
-        array = mask(shape, density, ndim)
-        for connectivity in {1, ndim}:
-            key, options = f"{ndim}d {density} c{connectivity}", {"connectivity": connectivity}
-            find = partial(cc.component_wrapping, array, **options)
-            yield f"wrapping {key}", each_way(ndim, _with_parts(find))
-            for axis in {0, ndim - 1}:
-                find = partial(cc.percolates, array, axis, **options)
-                yield f"percolates {key} along {axis}", find
-        find = partial(cc.cluster_wrapping, mask((ndim, *shape), density, 3))
-        yield f"cluster wrapping {ndim}d {density}", each_way(ndim, _with_parts(find))
-    array = image((3, 12, 14), "u1", 4)
-    for word, options in {
-        "batch": {"batch_axes": 1},
-        "background": {"background": 1},
-        "tolerance": {"tolerance": 1},
-        "structure": {"structure": np.ones((3, 3, 3))},
-    }.items():
-        yield f"wrapping {word}", _with_parts(partial(cc.component_wrapping, array, **options))
-    yield (
-        "cluster wrapping batch",
-        _with_parts(partial(cc.cluster_wrapping, mask((2, 3, 8, 9), 0.6, 3), batch_axes=1)),
-    )
-    for word, options in {
-        "background": {"background": 1},
-        "tolerance": {"tolerance": 1},
-        "structure": {"structure": np.ones((3, 3, 3))},
-        "periodic": {"periodic": (False, True, True)},
-        "periodic along the axis": {"periodic": True},
-    }.items():
-        yield f"percolates {word}", partial(cc.percolates, array, 0, **options)
-    for axis in (-1, 2, 3, -4, 1.0, None):
-        yield f"percolates along {axis}", partial(cc.percolates, array, axis)
-    yield "workspace bytes", lambda: cc.Workspace().nbytes
-    yield "configuration", _configuration
+    found = function(*given, **options)
+    return found, found.rank, found.vectors
 
 
 def _configuration():
@@ -347,3 +96,125 @@ def _configuration():
     with cc.kernel_times() as times:
         cc.label(np.eye(3))
     return shown, times
+
+
+TOLERANCES = [0.0, 0.05, 0.1, 0.2, np.inf, np.float32(0.1)]
+TOLERANCES = {f"{value} {type(value).__name__}": value for value in TOLERANCES}
+SMALL = ((), (0,), (1,), (2,), (3, 0), (0, 3), (1, 1), (1, 7), (7, 1), (2, 2), (1, 1, 1))
+OUTS = rows("""
+    i4: np.full((9, 21), 7, "i4"); i8: np.full((9, 21), 7, "i8");
+    columns: np.full((21, 9), 7, "i4").T; strided: np.full((18, 21), 7, "i4")[::2];
+    backwards: np.full((9, 21), 7, "i8")[::-1, ::-1]; u1: np.zeros((9, 21), "u1");
+    f4: np.zeros((9, 21), "f4"); too small: np.zeros((9, 20), "i4"); list: [[0] * 21] * 9;
+    swapped bytes: np.zeros((9, 21), ">i4")
+""")
+OUTS = dict(OUTS)
+FITTING = {word: OUTS[word] for word in ("i4", "i8", "columns", "strided", "backwards")}
+# Large enough for several threads, and for tiles of several words.
+MANY = {
+    **{"sparse": mask((260, 333), 0.1, 1), "dense": mask((260, 333), 0.75, 2)},
+    **{"critical": mask((260, 333), 0.593, 3), "long": mask((3, 40_000), 0.6, 4)},
+    **{"volume": mask((36, 45, 70), 0.3116, 5), "numbers": integers((250, 310), 2, 7) << 40},
+    "classes": integers((250, 310), 3, 6).astype("u1"),
+}
+WAYS = cases("periodic: periodic=True; roots: numbering='roots', dtype='i8'; batch: batch_axes=1")
+BONDS = dict(
+    rows("""
+    list: [[[True, False]], [[False, False]]]; codes above: np.full((2, 3), 4, "u1");
+    floats: np.ones((2, 3, 3)); signed: np.ones((2, 3), "i4"); no axis: np.ones((), "u1");
+    too few planes: np.ones((1, 3, 3), bool); empty: np.ones((2, 0, 3), bool)
+    """)
+)
+GRIDS = {f"{n}d {d}": (n, d, mask(SHAPES[n], d, n)) for n in SHAPES for d in (0.4, 0.7)}
+CONNECTED = {f"{g} c{k}": (*GRIDS[g], k) for g in GRIDS for k in {1, GRIDS[g][0]}}
+ALONG = {f"{g} along {k}": (*CONNECTED[g], k) for g in CONNECTED for k in {0, CONNECTED[g][0] - 1}}
+SLABS = image((3, 12, 14), "u1", 4)
+wrapping = partial(_with_parts, cc.component_wrapping)
+clusters = partial(_with_parts, cc.cluster_wrapping)
+CALLS = """
+@ axes=((2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)), dtype=("b1", "i4")
+label {dtype} {axes[0]}d batch {axes[1]}: each_way(axes[0] - axes[1], lambda **way:
+    each_numbering(cc.label, image(SHAPES[axes[0]], dtype, axes[0]), batch_axes=axes[1],
+    return_num=True, **way)())()
+@ by=SIMPLE, size=((5, 3, 3), (2, 20, 33))
+label by {by} batch {size}: cc.label(image(size, "u1", 3), batch_axes=1, return_num=True, **by)
+@ axes=[(n, k) for n in SHAPES for k in range(1, n + 1)], dtype=("b1", "u1", "f4")
+label {dtype} {axes[0]}d c{axes[1]}: each_way(axes[0], partial(
+    cc.label, image(SHAPES[axes[0]], dtype, axes[0]), None, True, axes[1]))()
+@ dtype=DTYPES, shape={2: SHAPES[2], 3: SHAPES[3]}
+label {dtype} {shape}d backgrounds: each(
+    partial(cc.label, image(shape, dtype, 41), value, True) for value in (None, 1, -1, 2.5))();
+label {dtype} {shape}d tolerances:
+    each(partial(cc.label, image(shape, dtype, 41), tolerance=value) for value in (1, 2.5))()
+@ value=(np.nan, np.inf, 0.5, True, np.float32(1.5), 3, 300), dtype=("b1", "u1", "f8")
+label {dtype} background {value!r}: cc.label(image((9, 30), dtype, 5), value)
+@ t=TOLERANCES, k=(1, 2)
+label f8 tolerance {t} c{k}: cc.label(uniform((20, 30), 4), None, False, k, tolerance=t)
+@ by=ALGORITHMS, shape=FIRST
+label by {by} {shape}d: each([
+    each_numbering(partial(cc.label, **by), image(shape, "u1", 7), return_num=True),
+    partial(cc.label, mask(shape, 0.6, 8), connectivity=1, periodic=True, **by),
+    partial(cc.label, uniform(shape, 9), tolerance=0.1, **by)])()
+@ dtype=(None, "i4", "i8", "smallest", "u1", "u2", "u4", "f4"), num={"": False, " num": True}
+label as {dtype}{num}: each_numbering(
+    cc.label, mask((9, 21), 0.4, 3), dtype=dtype, return_num=num, connectivity=1)()
+@ shape=SMALL
+label shape {shape}: each(each_numbering(
+    cc.label, np.full(shape, value), periodic=way, return_num=True)
+    for value in (0, 1) for way in (False, True))()
+@ make=OUTS
+label out {make}: each_numbering(_into, cc.label, image((9, 21), "u1", 6), make=make)()
+@ make=FITTING
+label out {make} num batch:
+    _into(cc.label, image((9, 21), "u1", 6), make=make, return_num=True, batch_axes=1)
+@ make=[OUTS["i8"]]
+label out and dtype:
+    _into(cc.label, image((9, 21), "u1", 6), make=make, dtype="i8", connectivity=1)
+@with_threads array=MANY, by={word: SIMPLE[word] for word in ("auto", "runs", "tiles")}
+label {array} by {by}: cc.label(array, connectivity=1, return_num=True, **by)
+@with_threads array=MANY, way=WAYS
+label {array} {way}: cc.label(array, **way)
+@ shape=SHAPES, form=("planes", "codes")
+bonds {form} {shape}d: each_way(len(shape), lambda **way: each_numbering(
+    cc.label_bonds, _bonds(shape, form, len(shape)), return_num=True, **way)())()
+@ by=ALGORITHMS, ndim=(2, 3)
+bonds by {by} {ndim}d: cc.label_bonds(_bonds(SHAPES[ndim], "planes", 9), periodic=True, **by)
+@ n=(1, 2, 3)
+bonds planes batch {n}:
+    cc.label_bonds(mask((3 - n, 3, 4, 8), 0.5, n), batch_axes=n, return_num=True);
+bonds codes batch {n}: cc.label_bonds(
+    integers((3, 4, 8), 1 << (3 - n), n).astype("u1") if n < 3 else None,
+    batch_axes=n, return_num=True)
+@ dtype=("i4", "i8", "smallest", "u1")
+bonds as {dtype}: cc.label_bonds(_bonds((9, 21), "planes", 3), dtype=dtype, return_num=True)
+@ bonds=[_bonds((9, 70), "planes", 3)]
+bonds out i4: _into(cc.label_bonds, bonds, make=lambda: np.zeros((9, 70), "i4"));
+bonds out columns: _into(cc.label_bonds, bonds, make=lambda: np.zeros((70, 9), "i8").T);
+bonds out u1: _into(cc.label_bonds, bonds, make=lambda: np.zeros((9, 70), "u1"))
+@with_threads
+bonds many: cc.label_bonds(_bonds((230, 310), "codes", 1), periodic=True, return_num=True)
+@ given=BONDS
+bonds {given}: cc.label_bonds(given(), return_num=True)
+@ of=CONNECTED
+wrapping {of}: each_way(of[0], partial(wrapping, of[2], connectivity=of[3]))()
+@ of=ALONG
+percolates {of}: cc.percolates(of[2], of[4], connectivity=of[3])
+@ of=GRIDS
+cluster wrapping {of}:
+    each_way(of[0], partial(clusters, mask((of[0], *SHAPES[of[0]]), of[1], 3)))()
+@ k=(-1, 2, 3, -4, 1.0, None)
+percolates along {k}: cc.percolates(SLABS, k)
+@
+wrapping background: wrapping(SLABS, background=1); wrapping batch: wrapping(SLABS, batch_axes=1);
+wrapping tolerance: wrapping(SLABS, tolerance=1);
+wrapping structure: wrapping(SLABS, structure=np.ones((3, 3, 3)));
+percolates background: cc.percolates(SLABS, 0, background=1);
+percolates tolerance: cc.percolates(SLABS, 0, tolerance=1);
+percolates structure: cc.percolates(SLABS, 0, structure=np.ones((3, 3, 3)));
+percolates periodic: cc.percolates(SLABS, 0, periodic=(False, True, True));
+percolates periodic along the axis: cc.percolates(SLABS, 0, periodic=True);
+cluster wrapping batch: clusters(mask((2, 3, 8, 9), 0.6, 3), batch_axes=1);
+workspace bytes: cc.Workspace().nbytes; configuration: _configuration()
+@ given=_containers()
+label {given}: cc.label(given, return_num=True)
+"""

@@ -1,13 +1,16 @@
 """Inputs that no library draws: the same for every version of NumPy."""
 
+import re
 import tempfile
-from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from .names import cc
+from .names import cc, generate, models
+
+__all__ = ["generate", "models"]  # which expressions name
 
 
 def draws(count, seed=0):
@@ -52,24 +55,59 @@ def ends(vertices, arcs, seed=0):
     return tuple(integers((2, arcs), vertices, seed))
 
 
-@contextmanager
-def threads(n):
-    before = cc.get_num_threads()
-    cc.set_num_threads(n)
-    try:
-        yield
-    finally:
-        cc.set_num_threads(before)
+def tables(text, known):
+    """Yield the calls of rows; a line ``@wrap a=values, ...`` says what those below it share."""
+    for group in re.split(r"^@", text, flags=re.MULTILINE):
+        head, body = group.split("\n", 1)
+        wrap, _, axes = head.partition(" ")
+        wrap, axes = eval(f"{wrap or None}, dict({axes})", globals() | known)
+        if body.strip():
+            yield from rows(body, known, wrap, **axes)
+
+
+def rows(text, known=None, wrap=None, **axes):
+    """Yield calls from ``key: expression; another key: ...`` for all values of `axes`.
+
+    An expression sees these values, what is `known`, and this module. Keys are formatted by the
+    values, or by the words of a dictionary of them.
+    """
+    for words in product(*axes.values()):
+        named = dict(zip(axes, words, strict=True))
+        values = {n: axes[n][w] if isinstance(axes[n], dict) else w for n, w in named.items()}
+        for row in text.split(";"):
+            key, expression = re.split(r":\s", row, maxsplit=1)
+            call = partial(_evaluate, " ".join(expression.split()), (known or {}) | values)
+            yield " ".join(key.format_map(named).split()), wrap(call) if wrap else call
+
+
+def _evaluate(expression, known, **more):
+    return eval(expression, globals() | known | more)
+
+
+def cases(text, **known):
+    """Read options by word from ``word: a=1, b=2; another word: c=3``."""
+    parts = (case.partition(":") for case in text.split(";"))
+    return {word.strip(): eval(f"dict({given})", globals() | known) for word, _, given in parts}
+
+
+def by_word(lead, function, options, *given, **common):
+    """Yield a call for each word of `options`, under a key of `lead` and the word."""
+    for word, more in options.items():
+        yield f"{lead} {word}".strip(), partial(function, *given, **(common | more))
 
 
 def with_threads(call):
     """Return a call that gives the results of one thread and of two."""
+    return each(partial(_by_threads, n, call) for n in (1, 2))
 
-    def by(n):
-        with threads(n):
-            return call()
 
-    return each(partial(by, n) for n in (1, 2))
+def _by_threads(n, call):
+    before = cc.get_num_threads()
+    cc.set_num_threads(n)
+    try:
+        return call()
+    finally:
+        cc.set_num_threads(before)
 
 
 def in_folder(call):
@@ -77,7 +115,7 @@ def in_folder(call):
 
     def called():
         with tempfile.TemporaryDirectory(prefix="conncomp-bits-") as folder:
-            return call(Path(folder))
+            return call(folder=Path(folder))
 
     return called
 
@@ -85,11 +123,7 @@ def in_folder(call):
 def each(calls):
     """Return a call that gives the results of several, or their errors."""
     made = list(calls)
-
-    def called():
-        return [_result_or_error(call) for call in made]
-
-    return called
+    return lambda: [_result_or_error(call) for call in made]
 
 
 def _result_or_error(call):
@@ -101,10 +135,8 @@ def _result_or_error(call):
 
 def each_numbering(function, *given, **options):
     """Return a call that gives the results of both numberings."""
-    return each(
-        partial(function, *given, numbering=numbering, **options)
-        for numbering in ("consecutive", "roots")
-    )
+    find = partial(function, *given, **options)
+    return each(partial(find, numbering=numbering) for numbering in ("consecutive", "roots"))
 
 
 def each_way(ndim, find):

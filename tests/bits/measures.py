@@ -1,7 +1,6 @@
 """Calls on labels: sizes, statistics, selection, contacts, matches, colours."""
 
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pandas
@@ -9,7 +8,14 @@ import polars
 import pyarrow
 
 from .canonical import Coarse
-from .inputs import each, each_way, image, integers, mask, uniform, with_threads
+from .inputs import (
+    cases,
+    image,
+    integers,
+    mask,
+    rows,
+    uniform,
+)
 from .names import cc
 
 # Columns by LAPACK, or by roots and powers, whose last digits depend on the library.
@@ -49,64 +55,26 @@ def _labels():
     }
 
 
-def _of_labels():
-    functions = {
-        "sizes": cc.component_sizes,
-        "members": cc.component_members,
-        "spans": cc.component_spans,
-        "histogram of sizes": cc.size_histogram,
-        "sorted by size": cc.sort_by_size,
-        "consecutive": cc.relabel_consecutive,
-        "consecutive and old": partial(cc.relabel_consecutive, return_labels=True),
-        "two largest": partial(cc.largest_components, k=2),
-        "not small": partial(cc.remove_small_components, min_size=3),
-        "filled": cc.fill_holes,
-        "statistics": cc.component_statistics,
-        "contacts": cc.contacts,
-        "adjacency": cc.region_adjacency,
-        "picture": cc.colour_components,
-    }
-    for (word, function), (kind, cases) in product(functions.items(), _labels().items()):
-        yield (
-            f"{word} of {kind}",
-            each(partial(function, labels, **options) for labels, options in cases),
-        )
+FUNCTIONS = dict(
+    rows("""
+    sizes: cc.component_sizes; members: cc.component_members; spans: cc.component_spans;
+    histogram of sizes: cc.size_histogram; sorted by size: cc.sort_by_size; filled: cc.fill_holes;
+    consecutive: cc.relabel_consecutive; statistics: cc.component_statistics;
+    consecutive and old: partial(cc.relabel_consecutive, return_labels=True);
+    two largest: partial(cc.largest_components, k=2); contacts: cc.contacts;
+    not small: partial(cc.remove_small_components, min_size=3); adjacency: cc.region_adjacency;
+    picture: cc.colour_components
+    """)
+)
+LABELS = cc.label(mask((9, 30), 0.45, 1))
+SOLID = cc.label(mask((5, 7, 12), 0.3, 4), connectivity=1)
 
 
-def _of_statistics():
-    labels = cc.label(mask((9, 30), 0.45, 1))
-    solid = cc.label(mask((5, 7, 12), 0.3, 4), connectivity=1)
-    for (kind, given), dtype in product(
-        {"2d": labels, "3d": solid}.items(), ("b1", "u1", "i2", "i4", "i8", "u8", "f2", "f4", "f8")
-    ):
-        values = image(given.shape, dtype, 5, None if dtype != "i8" else [0, 1, -5, 1 << 40])
-        if dtype in ("i2", "f8"):
-            values = uniform(given.shape, 6).astype("f8") - 0.25
-            values = values if dtype == "f8" else (values * 1000).astype("i2")
-        yield f"statistics {kind} image {dtype}", partial(cc.component_statistics, given, values)
-    for word, options in {
-        "no moments": {"moments": False},
-        "surfaces": {"surfaces": True},
-        "surfaces and spacing": {"surfaces": True, "spacing": (2, 0.5)},
-        "spacing": {"spacing": 3},
-        "no background": {"background": None},
-        "batch": {"batch_axes": 1, "background": 0},
-        "classes": {"classes": (labels > 0) * 3},
-        "several classes": {"classes": integers(labels.shape, 3, 2)},
-        "all": {"image": uniform(labels.shape), "surfaces": True, "classes": labels > 0},
-    }.items():
-        yield f"statistics {word}", partial(cc.component_statistics, labels, **options)
-    yield (
-        "statistics with properties",
-        lambda: (
-            (found := cc.component_statistics(labels, surfaces=True, spacing=(1, 2))).volumes,
-            found.surface_areas,
-            found.columns(),
-            found.slices(1),
-        ),
-    )
-    for kind, given in {"2d": labels, "3d": solid}.items():
-        yield f"axes of {kind}", partial(_axes, given)
+def _image(shape, dtype):
+    if dtype in ("i2", "f8"):
+        values = uniform(shape, 6) - 0.25
+        return values if dtype == "f8" else (values * 1000).astype("i2")
+    return image(shape, dtype, 5, [0, 1, -5, 1 << 40] if dtype == "i8" else None)
 
 
 def _axes(labels):
@@ -130,38 +98,8 @@ PROPERTIES = [
 ]
 
 
-def _of_properties():
-    flat = cc.label(image((12, 14), "u1", 1, [0, 1, 2]), connectivity=1)
-    solid = cc.label(image((5, 6, 7), "u1", 2, [0, 1, 2]), connectivity=1)
-    for name in PROPERTIES:
-        yield f"property {name}", each(partial(_property, labels, name) for labels in (flat, solid))
-    for name in ("area", "intensity_mean", "intensity_median", "centroid_weighted"):
-        values = uniform((*flat.shape, 3), 4)
-        yield f"{name} channels", partial(_property, flat, name, values)
-    yield (
-        "properties spacing",
-        partial(
-            cc.component_statistics,
-            flat,
-            properties=["area", "centroid", "bbox", "extent"],
-            spacing=(2, 0.5),
-        ),
-    )
-    yield (
-        "properties batch",
-        partial(
-            cc.component_statistics,
-            solid,
-            properties=("area", "perimeter"),
-            batch_axes=1,
-            background=0,
-        ),
-    )
-    yield (
-        "names of all properties",
-        lambda: cc.component_statistics(flat, uniform(flat.shape), properties="all").keys(),
-    )
-    yield "a property as text", lambda: cc.component_statistics(flat, properties="area")["area"]
+FLAT_CLASSES = cc.label(image((12, 14), "u1", 1, [0, 1, 2]), connectivity=1)
+SOLID_CLASSES = cc.label(image((5, 6, 7), "u1", 2, [0, 1, 2]), connectivity=1)
 
 
 def _property(labels, name, values=None):
@@ -173,146 +111,111 @@ def _property(labels, name, values=None):
     return Coarse(column, 5 if name in COARSE else 9)
 
 
-def _of_tables():
-    labels = cc.label(mask((9, 30), 0.45, 1))
-    measured = partial(cc.component_statistics, labels, uniform(labels.shape), surfaces=True)
-    for library in ("arrow", "pandas", "polars"):
-        yield f"statistics to {library}", partial(_as, measured, f"to_{library}")
-        yield (
-            f"properties to {library}",
-            partial(_as, partial(measured, properties=["area", "bbox"]), f"to_{library}"),
-        )
-        matched = partial(cc.match, labels, labels)
-        yield f"matches to {library}", partial(_as, matched, f"to_{library}")
-    for word, given in {
-        "list": labels.tolist(),
-        "pandas": pandas.DataFrame(labels),
-        "polars": polars.DataFrame(labels),
-        "arrow": pyarrow.array([1, 0, 2, None]),
-        "masked": np.ma.masked_equal(labels, 2),
-    }.items():
-        yield f"sizes of {word}", partial(cc.component_sizes, given, background=0)
+MASK = mask((12, 30), 0.4, 1)
+FLAT, BATCHES = cc.label(MASK), cc.label(mask((3, 8, 9), 0.4, 2), batch_axes=1)
 
 
-def _as(call, method):
-    return getattr(call(), method)()
+OURS, THEIRS = cc.label(mask((12, 20), 0.5, 1)), cc.label(mask((12, 20), 0.5, 2))
+ITEMS, VALUES = cc.label(mask((9, 14), 0.35, 1)), uniform((9, 14), 2)
 
 
-def _of_selection():
-    flat, solid = cc.label(mask((12, 30), 0.4, 1)), cc.label(mask((3, 8, 9), 0.4, 2), batch_axes=1)
-    for (kind, labels), k in product({"": flat, " batch": solid}.items(), (0, 1, 3, 1000)):
-        batch = 1 if kind else 0
-        choose = partial(cc.remove_small_components, labels, batch_axes=batch)
-        yield (
-            f"chosen by {k}{kind}",
-            each(
-                [
-                    partial(cc.largest_components, labels, k, batch_axes=batch),
-                    partial(choose, k),
-                    partial(choose, 2, max_size=k),
-                    partial(choose, k, invert=True),
-                    partial(cc.fill_holes, labels, max_size=k, batch_axes=batch),
-                ]
-            ),
-        )
-    array = mask((12, 30), 0.4, 1)
-    for connectivity in (1, 2):
-        options = {"connectivity": connectivity}
-        largest = partial(cc.largest_components, array, 2, **options)
-        yield f"largest of a mask c{connectivity}", largest
-        yield (
-            f"not small of a mask c{connectivity}",
-            partial(cc.remove_small_components, array, 4, **options),
-        )
-        yield f"filled mask c{connectivity}", partial(cc.fill_holes, ~array, **options)
-        yield f"filled labels c{connectivity}", partial(cc.fill_holes, flat, **options)
-    yield "largest by", partial(cc.largest_components, flat, 1, by=(flat > 0) * (flat % 3))
-    yield "largest by a mask", partial(cc.largest_components, flat, 1, by=flat > 0)
+def _walk(**options):
+    return [
+        (isinstance(item, cc.Component), item.label, item.size, item.slices, item.batch, item.mask)
+        for item in cc.each(ITEMS, **options)
+    ]
 
 
-def _of_contacts():
-    flat, solid = integers((9, 12), 5, 1), integers((4, 5, 6), 4, 2)
-    for (kind, labels), function in product(
-        {"2d": flat, "3d": solid}.items(), (cc.contacts, cc.region_adjacency)
-    ):
-        word = "contacts" if function is not cc.region_adjacency else "adjacency"
-        for connectivity in range(1, labels.ndim + 1):
-            find = partial(function, labels, connectivity=connectivity)
-            yield f"{word} {kind} c{connectivity}", each_way(labels.ndim, find)
-        yield f"{word} {kind} no background", partial(function, labels, background=None)
-        yield f"{word} {kind} batch", partial(function, labels, batch_axes=1, background=0)
-    for spacing in (2, (1, 0.5), (1, 0), "ab"):
-        yield f"contacts spacing {spacing}", partial(cc.contacts, flat, spacing=spacing)
-
-
-def _of_matches():
-    ours, theirs = cc.label(mask((12, 20), 0.5, 1)), cc.label(mask((12, 20), 0.5, 2))
-    yield "match", partial(cc.match, ours, theirs)
-    yield "match columns", lambda: cc.match(ours, theirs).columns()
-    for threshold in (0, 0.1, 0.5, 0.9, 1, 2):
-        yield (
-            f"scores {threshold}",
-            lambda threshold=threshold: cc.match(ours, ours // 2).scores(threshold),
-        )
-    yield "match batch", partial(cc.match, ours, theirs, batch_axes=1, background=0)
-    yield "match of shapes", partial(cc.match, ours, theirs[1:])
-    yield "match no background", partial(cc.match, ours, theirs, background=None)
-
-
-def _of_items():
-    labels, values = cc.label(mask((9, 14), 0.35, 1)), uniform((9, 14), 2)
-
-    def walk(*given, **options):
-        return [
-            (
-                isinstance(item, cc.Component),
-                item.label,
-                item.size,
-                item.slices,
-                item.batch,
-                item.mask,
-            )
-            for item in cc.each(*given, **options)
-        ]
-
-    yield "walk", partial(walk, labels)
-    yield "walk batch", partial(walk, labels, batch_axes=1, background=0)
-    yield "walk no background", partial(walk, labels, background=None)
-    for fill in (0, -1, np.nan, "a"):
-        yield (
-            f"crops {fill}",
-            lambda fill=fill: [item.crop(values, fill) for item in cc.each(labels)],
-        )
-    yield "crops of another shape", lambda: next(cc.each(labels)).crop(values[1:])
-
-
-def _of_pictures():
-    labels, values = cc.label(mask((9, 14), 0.35, 1)), uniform((9, 14), 2)
-    for word, options in {
-        "alpha": {"image": values, "alpha": 0.3},
-        "image": {"image": values},
-        "bytes": {"image": (values * 255).astype("u1")},
-        "range": {"image": values, "value_range": (0.2, 0.8)},
-        "boundaries": {"boundaries": True},
-        "boundaries on an image": {"image": values, "boundaries": True},
-        "batch": {"batch_axes": 1, "background": 0},
-        "alpha without image": {"alpha": 0.5},
-        "alpha above 1": {"image": values, "alpha": 1.5},
-    }.items():
-        yield f"picture {word}", partial(cc.colour_components, labels, **options)
-
-
-def _of_many_elements():
-    labels = cc.label(mask((300, 310), 0.55, 3), connectivity=1)
-    values = integers(labels.shape, 1000, 4).astype("i2")
-    functions = {
-        "sizes": cc.component_sizes,
-        "statistics": partial(cc.component_statistics, image=values, surfaces=True),
-        "contacts": cc.contacts,
-        "not small": partial(cc.remove_small_components, min_size=9),
-        "sorted by size": cc.sort_by_size,
-        "members": cc.component_members,
-        "match": partial(cc.match, labels_b=np.roll(labels, 1, axis=0)),
-    }
-    for word, function in functions.items():
-        yield f"{word} of many", with_threads(partial(function, labels))
+WAYS = """
+    no moments: moments=False; surfaces: surfaces=True; spacing: spacing=3;
+    surfaces and spacing: surfaces=True, spacing=(2, 0.5); no background: background=None;
+    batch: batch_axes=1, background=0; classes: classes=(LABELS > 0) * 3;
+    several classes: classes=integers(LABELS.shape, 3, 2);
+    all: image=uniform(LABELS.shape), surfaces=True, classes=LABELS > 0
+"""
+WAYS = cases(WAYS, LABELS=LABELS)
+PICTURES = """
+    alpha: image=VALUES, alpha=0.3; image: image=VALUES; alpha without image: alpha=0.5;
+    bytes: image=(VALUES * 255).astype("u1"); range: image=VALUES, value_range=(0.2, 0.8);
+    boundaries: boundaries=True; boundaries on an image: image=VALUES, boundaries=True;
+    batch: batch_axes=1, background=0; alpha above 1: image=VALUES, alpha=1.5
+"""
+PICTURES = cases(PICTURES, VALUES=VALUES)
+GIVEN = {"list": LABELS.tolist(), "pandas": pandas.DataFrame(LABELS)}
+GIVEN |= {"polars": polars.DataFrame(LABELS), "masked": np.ma.masked_equal(LABELS, 2)}
+GIVEN |= {"arrow": pyarrow.array([1, 0, 2, None])}
+TOUCHING = {"contacts": cc.contacts, "adjacency": cc.region_adjacency}
+CLASSES = {"2d": integers((9, 12), 5, 1), "3d": integers((4, 5, 6), 4, 2)}
+MANY = cc.label(mask((300, 310), 0.55, 3), connectivity=1)
+MEASURED = partial(cc.component_statistics, LABELS, uniform(LABELS.shape), surfaces=True)
+CALLS = """
+properties spacing: cc.component_statistics(FLAT_CLASSES, properties=["area", "centroid", "bbox",
+    "extent"], spacing=(2, 0.5));
+properties batch: cc.component_statistics(SOLID_CLASSES, properties=("area", "perimeter"),
+    batch_axes=1, background=0);
+names of all properties: cc.component_statistics( FLAT_CLASSES, uniform(FLAT_CLASSES.shape),
+    properties="all").keys();
+a property as text: cc.component_statistics(FLAT_CLASSES, properties="area")["area"];
+largest by: cc.largest_components(FLAT, 1, by=(FLAT > 0) * (FLAT % 3));
+largest by a mask: cc.largest_components(FLAT, 1, by=FLAT > 0)
+@ f=FUNCTIONS, given=_labels()
+{f} of {given}: each(partial(f(), labels, **more) for labels, more in given)()
+@ name=PROPERTIES
+property {name}: each(partial(_property, labels, name) for labels in (FLAT_CLASSES,
+    SOLID_CLASSES))()
+@ name=("area", "intensity_mean", "intensity_median", "centroid_weighted")
+{name} channels: _property(FLAT_CLASSES, name, uniform((*FLAT_CLASSES.shape, 3), 4))
+@ k=(0, 1, 3, 1000), batch={"": (FLAT, 0), " batch": (BATCHES, 1)}
+chosen by {k}{batch}: each([ partial(cc.largest_components, batch[0], k, batch_axes=batch[1]),
+    partial(cc.remove_small_components, batch[0], k, batch_axes=batch[1]),
+    partial(cc.remove_small_components, batch[0], 2, max_size=k, batch_axes=batch[1]),
+    partial(cc.remove_small_components, batch[0], k, invert=True, batch_axes=batch[1]),
+    partial(cc.fill_holes, batch[0], max_size=k, batch_axes=batch[1])])()
+@ k=(1, 2)
+largest of a mask c{k}: cc.largest_components(MASK, 2, connectivity=k);
+not small of a mask c{k}: cc.remove_small_components(MASK, 4, connectivity=k);
+filled mask c{k}: cc.fill_holes(~MASK, connectivity=k);
+filled labels c{k}: cc.fill_holes(FLAT, connectivity=k)
+@ of={"2d": LABELS, "3d": SOLID}, dtype="b1 u1 i2 i4 i8 u8 f2 f4 f8".split()
+statistics {of} image {dtype}: cc.component_statistics(of, _image(of.shape, dtype))
+@ way=WAYS
+statistics {way}: cc.component_statistics(LABELS, **way)
+@ way=PICTURES
+picture {way}: cc.colour_components(ITEMS, **way)
+@ library=("arrow", "pandas", "polars")
+statistics to {library}: getattr(MEASURED(), f"to_{library}")();
+properties to {library}: getattr(MEASURED(properties=["area", "bbox"]), f"to_{library}")();
+matches to {library}: getattr(cc.match(LABELS, LABELS), f"to_{library}")()
+@ given=GIVEN
+sizes of {given}: cc.component_sizes(given, background=0)
+@ by=TOUCHING, of=CLASSES, k=(1, 2)
+{by} {of} c{k}: each_way(of.ndim, partial(by, of, connectivity=k))()
+@ by=TOUCHING, of=CLASSES
+{by} {of} no background: by(of, background=None);
+{by} {of} batch: by(of, batch_axes=1, background=0)
+@ by=TOUCHING
+{by} 3d c3: each_way(3, partial(by, CLASSES["3d"], connectivity=3))()
+@ spacing=(2, (1, 0.5), (1, 0), "ab")
+contacts spacing {spacing}: cc.contacts(CLASSES["2d"], spacing=spacing)
+@ threshold=(0, 0.1, 0.5, 0.9, 1, 2)
+scores {threshold}: cc.match(OURS, OURS // 2).scores(threshold)
+@ fill=(0, -1, np.nan, "a")
+crops {fill}: [item.crop(VALUES, fill) for item in cc.each(ITEMS)]
+@
+axes of 2d: _axes(LABELS); axes of 3d: _axes(SOLID); statistics with properties: (
+    (found := cc.component_statistics(LABELS, surfaces=True, spacing=(1, 2))).volumes,
+    found.surface_areas, found.columns(), found.slices(1));
+match: cc.match(OURS, THEIRS); match columns: cc.match(OURS, THEIRS).columns();
+match batch: cc.match(OURS, THEIRS, batch_axes=1, background=0);
+match of shapes: cc.match(OURS, THEIRS[1:]); walk: _walk();
+match no background: cc.match(OURS, THEIRS, background=None);
+walk batch: _walk(batch_axes=1, background=0); walk no background: _walk(background=None);
+crops of another shape: next(cc.each(ITEMS)).crop(VALUES[1:])
+@with_threads
+sizes of many: cc.component_sizes(MANY); contacts of many: cc.contacts(MANY);
+statistics of many: cc.component_statistics(
+    MANY, image=integers(MANY.shape, 1000, 4).astype("i2"), surfaces=True);
+not small of many: cc.remove_small_components(MANY, min_size=9);
+sorted by size of many: cc.sort_by_size(MANY); members of many: cc.component_members(MANY);
+match of many: cc.match(MANY, labels_b=np.roll(MANY, 1, axis=0))
+"""

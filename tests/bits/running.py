@@ -11,9 +11,10 @@ import conncomp
 
 from . import names
 from .canonical import digest, errors_seen, name_of_error
+from .inputs import tables
 
 # What calls raise that are wrong themselves, or that need a library; nothing to record.
-MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError}
+MISTAKES = {AttributeError, NameError, UnboundLocalError, AssertionError, SyntaxError}
 MISTAKES |= {ImportError, ModuleNotFoundError}
 FOLDER = Path(__file__).with_name("recorded")
 # By theme, which is the name of a file: the libraries that it needs.
@@ -50,7 +51,9 @@ def run(theme):
 
 
 def _calls(theme):
+    """Yield the calls of a module: those of its table, and of its generators."""
     module = vars(import_module(f"{__package__}.{theme}"))
+    yield from tables(module["CALLS"], module) if "CALLS" in module else ()
     generators = [name for name in module if name.startswith("_of_")]
     for name in ["calls"] if "calls" in module else generators:
         yield from module[name]()
@@ -85,11 +88,8 @@ def record(theme):
     errors_seen.clear()
     found, reached = run(theme)
     if mistakes := errors_seen & MISTAKES:
-        at = [
-            key
-            for key, value in found.items()
-            if value in {f"error {m.__name__}" for m in mistakes}
-        ]
+        words = {f"error {mistake.__name__}" for mistake in mistakes}
+        at = [key for key, value in found.items() if value in words]
         raise RuntimeError(f"calls of {theme} raise {mistakes}: {at or 'within results'}")
     # A name is written down with one theme that reaches it.
     others = [recorded(other)["reached"] for other in THEMES if other != theme]

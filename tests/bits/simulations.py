@@ -2,60 +2,55 @@
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from typing import Any
 
 import h5py
 import numpy as np
 
 from .canonical import Coarse
-from .inputs import in_folder, integers, uniform
+from .inputs import cases, integers, rows, uniform
 from .names import models
 
-MODELS = {
-    "Ising": (partial(models.Ising, (6, 9), seed=1), {"clusters": True}),
-    "Ising wolff": (partial(models.Ising, (6, 9), seed=1), {"update": "wolff"}),
-    "Ising kagome": (
-        partial(models.Ising, (3, 4), lattice="kagome", seed=1),
-        {"update": "metropolis"},
-    ),
-    "Ising structure": (
-        partial(models.Ising, (4, 6), seed=2),
-        {"observe": "structure", "clusters": True, "wrapping": True},
-    ),
-    "Potts": (partial(models.Potts, (6, 9), 3, [0.7, 1.1], seed=1), {"wrapping": True}),
-    "Potts few": (
-        partial(models.Potts, (6, 8), 2, 0.7, seed=1),
-        {"update": "few-cluster", "tile": 2, "p_flip": 0.5},
-    ),
-    "Potts heat bath": (partial(models.Potts, (6, 8), 2, 0.7, seed=1), {"update": "heat-bath"}),
-    "XY": (partial(models.XY, (6, 9), beta=[0.5, 1.0], seed=1), {"clusters": True}),
-    "Heisenberg": (partial(models.Heisenberg, (6, 9), beta=0.5, seed=1), {"update": "wolff"}),
-    "clock": (partial(models.Clock, (6, 9), q=5, beta=0.5, seed=1), {}),
-    "O(4)": (partial(models.ON, (6, 9), n=4, beta=0.5, seed=1), {"update": "metropolis"}),
-    "glass": (
-        partial(models.SpinGlass, (4, 5), beta=[0.5, 1.0], copies=2, samples=2, seed=1),
-        {"overlaps": True},
-    ),
-    "glass houdayer": (
-        partial(models.SpinGlass, (4, 5), beta=[0.5, 1.0], copies=2, seed=1),
-        {"houdayer": True},
-    ),
-    "Kawasaki": (partial(models.Kawasaki, (4, 8), lattice="square", seed=1), {}),
-    "fields": (partial(models.CahnHilliard, (6, 9), noise=0.1, seed=1), {"threshold": 0.01}),
-    "percolation": (partial(models.Percolation, (6, 9), seed=1), {}),
-}
+MODELS = dict(
+    rows("""
+    Ising: models.Ising((6, 9), seed=1); Ising wolff: models.Ising((6, 9), seed=1);
+    Ising kagome: models.Ising((3, 4), lattice="kagome", seed=1);
+    Ising structure: models.Ising((4, 6), seed=2);
+    Potts: models.Potts((6, 9), 3, [0.7, 1.1], seed=1);
+    Potts few: models.Potts((6, 8), 2, 0.7, seed=1);
+    Potts heat bath: models.Potts((6, 8), 2, 0.7, seed=1);
+    XY: models.XY((6, 9), beta=[0.5, 1.0], seed=1);
+    Heisenberg: models.Heisenberg((6, 9), beta=0.5, seed=1);
+    clock: models.Clock((6, 9), q=5, beta=0.5, seed=1);
+    O(4): models.ON((6, 9), n=4, beta=0.5, seed=1);
+    glass: models.SpinGlass((4, 5), beta=[0.5, 1.0], copies=2, samples=2, seed=1);
+    glass houdayer: models.SpinGlass((4, 5), beta=[0.5, 1.0], copies=2, seed=1);
+    Kawasaki: models.Kawasaki((4, 8), lattice="square", seed=1);
+    fields: models.CahnHilliard((6, 9), noise=0.1, seed=1);
+    percolation: models.Percolation((6, 9), seed=1)
+    """)
+)
+OPTIONS = cases("""
+    Ising: clusters=True; Ising wolff: update="wolff"; Ising kagome: update="metropolis";
+    Ising structure: observe="structure", clusters=True, wrapping=True; Potts: wrapping=True;
+    Potts few: update="few-cluster", tile=2, p_flip=0.5; Potts heat bath: update="heat-bath";
+    XY: clusters=True; Heisenberg: update="wolff"; clock:; O(4): update="metropolis";
+    glass: overlaps=True; glass houdayer: houdayer=True; fields: threshold=0.01; Kawasaki:;
+    percolation:
+""")
 # Those whose replicas have temperatures that tempering may exchange.
-TEMPERED = {
-    "Ising": (models.Ising, {"clusters": False}),
-    "Ising triangular": (partial(models.Ising, lattice="triangular"), {"update": "metropolis"}),
-    "Potts": (partial(models.Potts, q=3), {"update": "wolff"}),
-    "XY": (models.XY, {}),
-    "Heisenberg": (models.Heisenberg, {"update": "metropolis"}),
-    "clock": (partial(models.Clock, q=5), {}),
-    "glass": (partial(models.SpinGlass, samples=2), {}),
-    "glass houdayer": (partial(models.SpinGlass, copies=2), {"houdayer": True, "overlaps": True}),
-}
+TEMPERED = cases("""
+    Ising: make=models.Ising, clusters=False; XY: make=models.XY;
+    Ising triangular: make=partial(models.Ising, lattice="triangular"), update="metropolis";
+    Potts: make=partial(models.Potts, q=3), update="wolff";
+    Heisenberg: make=models.Heisenberg, update="metropolis"; clock: make=partial(models.Clock, q=5);
+    glass: make=partial(models.SpinGlass, samples=2);
+    glass houdayer: make=partial(models.SpinGlass, copies=2), houdayer=True
+""")
+
+
+def _run(kind, *given, **options):
+    return models.simulate(MODELS[kind](), *given, **options, **OPTIONS[kind])
 
 
 def _simulated(run):
@@ -71,96 +66,53 @@ def _written(path):
         return {name: file[name][...] for name in sorted(file)}, attributes
 
 
-def _of_simulations():
-    for kind, (make, options) in MODELS.items():
-        for every, warm in ((1, 0), (3, 2)):
-            yield (
-                f"{kind} every {every}",
-                lambda make=make, options=options, every=every, warm=warm: _simulated(
-                    models.simulate(make(), 7, thermalise=warm, measure_every=every, **options)
-                ),
-            )
+def _in_parts(kind, folder):
+    run = partial(_run, kind, checkpoint=folder / "run", thermalise=2)
+    run(3)
+    whole = run(8, output=folder / "run.h5")
+    whole.write(folder / "again.h5")
+    return _simulated(whole), _written(folder / "run.h5"), _written(folder / "again.h5")
 
-        def in_parts(folder, make=make, options=options):
-            run = partial(models.simulate, checkpoint=folder / "run", thermalise=2, **options)
-            run(make(), 3)
-            whole = run(make(), 8, output=folder / "run.h5")
-            whole.write(folder / "again.h5")
-            return _simulated(whole), _written(folder / "run.h5"), _written(folder / "again.h5")
 
-        yield f"{kind} in parts", in_folder(in_parts)
+def _states(model, other):
+    model.step(3)
+    state, parameters = model.state(), model.parameters()
+    other.restore(state)
+    other.step(2)
+    return state, parameters, other.state(), other.updates, other.new_records(2)
 
-        def states(make=make):
-            model, other = make(), make()
-            model.step(3)
-            state, parameters = model.state(), model.parameters()
-            other.restore(state)
-            other.step(2)
-            return state, parameters, other.state(), other.updates, other.new_records(2)
 
-        yield f"{kind} state", states
+def _protocols(model, **options):
+    update, kinds = model.updater(**options), (models.Model, models.Summarised, models.Update)
+    known = [isinstance(each, kind) for each in (model, update) for kind in kinds]
+    return known, dict(update.options)
 
-        def protocols(make=make, options=options):
-            model = make()
-            update = model.updater(**options)
-            kinds = models.Model, models.Summarised, models.Update
-            known = [isinstance(each, kind) for each in (model, update) for kind in kinds]
-            return known, dict(update.options)
 
-        yield f"{kind} protocols", protocols
-        if kind not in ("glass houdayer", "fields", "Kawasaki"):
-            yield (
-                f"{kind} summary",
-                lambda make=make, options=options: Coarse(
-                    models.simulate(make(), 90, thermalise=5, **options).summarise(), 7
-                ),
-            )
+def _ising(seed=1, **options):
+    return models.Ising((4, 4), seed=seed, **options)
 
-    def run(*given, **options):
-        return models.simulate(models.Ising((4, 4), seed=1), *given, **options)
 
-    yield "dataset", lambda: models.simulate(MODELS["Potts"][0](), 5).to_xarray()
+def _watched():
+    seen = []
+    models.simulate(_ising(), 4, watch=lambda model: seen.append(model.measure()))
+    return seen
 
-    def watched():
-        seen = []
-        run(4, watch=lambda model: seen.append(model.measure()))
-        return seen
 
-    yield "watched", watched
-    for word, options in {
-        "no sweeps": {"sweeps": -1},
-        "no option": {"sweeps": 3, "none": 1},
-        "no update": {"sweeps": 3, "update": "none"},
-        "tile": {"sweeps": 3, "tile": 2},
-        "clusters of spins": {"sweeps": 3, "update": "metropolis", "clusters": True},
-    }.items():
-        yield f"simulate {word}", partial(run, **options)
-
-    def damaged(folder, place):
-        simulate = partial(models.simulate, checkpoint=folder / "run")
-        simulate(models.Ising((4, 4), seed=1), 3)
+def _continued(folder, place=None, **options):
+    """Go on from a checkpoint, a byte of which is damaged, or with another model."""
+    simulate = partial(models.simulate, checkpoint=folder / "run")
+    simulate(_ising(), 3)
+    if place is not None:
         content = bytearray((folder / "run").read_bytes())
         content[place] ^= 1
         (folder / "run").write_bytes(content)
-        simulate(models.Ising((4, 4), seed=1), 5)
+    simulate(_ising(**options), 5)
 
-    for place in (0, 40, -1):
-        yield f"damaged checkpoint {place}", in_folder(partial(damaged, place=place))
 
-    def another(folder, **options):
-        simulate = partial(models.simulate, checkpoint=folder / "run")
-        simulate(models.Ising((4, 4), seed=1), 3)
-        simulate(models.Ising((4, 4), **({"seed": 1} | options)), 5)
-
-    yield "checkpoint of another seed", in_folder(partial(another, seed=2))
-    yield "checkpoint of another field", in_folder(partial(another, field=0.5))
-
-    def there(folder, **options):
-        (folder / "run.h5").write_text("")
-        return run(2, output=folder / "run.h5", **options) and _written(folder / "run.h5")
-
-    yield "output that is there", in_folder(lambda folder: _refused(partial(there, folder)))
-    yield "output that is replaced", in_folder(partial(there, force=True))
+def _there(folder, **options):
+    (folder / "run.h5").write_text("")
+    run = models.simulate(_ising(), 2, output=folder / "run.h5", **options)
+    return run and _written(folder / "run.h5")
 
 
 def _refused(call):
@@ -235,49 +187,15 @@ class Step:
         return Means(records)
 
 
-def _of_own_models():
-    def walk(far):
-        run = models.simulate(Walk(), 6, thermalise=1, far=far)
-        return _simulated(run), run.summarise()
-
-    for far in (1, 4):
-        yield f"own model {far}", partial(walk, far)
-    yield (
-        "own model protocols",
-        lambda: (
-            isinstance(Walk(), models.Model),
-            isinstance(Walk(), models.Summarised),
-            isinstance(Walk().updater(), models.Update),
-            models.Series in Means.__mro__,
-        ),
-    )
-    yield "own model option", lambda: models.simulate(Walk(), 6, near=1)
-    yield "no model", lambda: models.simulate("Ising", 6)
+def _walked(far):
+    run = models.simulate(Walk(), 6, thermalise=1, far=far)
+    return _simulated(run), run.summarise()
 
 
-def _of_tempering():
-    for (kind, (make, options)), between in product(TEMPERED.items(), (1, 3)):
-
-        def tempered(make=make, options=options, between=between):
-            model, seen = make((4, 5), beta=[0.4, 0.8, 0.6], seed=2), []
-            found = models.parallel_tempering(
-                model,
-                6,
-                sweeps_between=between,
-                watch=lambda model: seen.append(model.energy()),
-                **{k: v for k, v in options.items() if k != "overlaps"},
-            )
-            return found, seen, model.beta, model.spins
-
-        yield f"tempering {kind} {between}", tempered
-    yield (
-        "tempering of one",
-        lambda: models.parallel_tempering(models.Ising((4, 4), beta=0.5), 3),
-    )
-    yield (
-        "tempering of fields",
-        lambda: models.parallel_tempering(models.CahnHilliard((4, 4), replicas=2), 3),
-    )
+def _tempered(between, make, **options):
+    model, seen = make((4, 5), beta=[0.4, 0.8, 0.6], seed=2), []
+    options |= {"sweeps_between": between, "watch": lambda model: seen.append(model.energy())}
+    return models.parallel_tempering(model, 6, **options), seen, model.beta, model.spins
 
 
 def _curve(n):
@@ -289,92 +207,97 @@ def _curve(n):
 
 
 CURVES = {n: _curve(n) for n in (4, 8, 16)}
+SERIES = uniform((512,), 1) + np.repeat(uniform((64,), 2), 8)
+SEVERAL = uniform((512, 3), 3)
+ENERGY = -integers((400,), 40, 4) - 10.0
 
 
-def _of_series():
-    series = uniform((512,), 1) + np.repeat(uniform((64,), 2), 8)
-    several = uniform((512, 3), 3)
-    energy = -integers((400,), 40, 4) - 10.0
-    yield "autocorrelation", lambda: Coarse(models.autocorrelation_time(series), 7)
-    yield "autocorrelation of several", lambda: Coarse(models.autocorrelation_time(several), 7)
-    yield "autocorrelation of few", lambda: Coarse(models.autocorrelation_time([1.0, 2.0]), 7)
-    for length in (None, 1, 7, 600):
-        yield (
-            f"jackknife {length}",
-            lambda length=length: Coarse(
-                models.jackknife(lambda m, s: s - m * m, series, series**2, bin_length=length), 7
-            ),
-        )
-    yield "jackknife of an array", lambda: Coarse(models.jackknife(np.mean, several), 7)
-    yield "estimate", lambda: models.Estimate(1.5, 0.25)
-    for degree in (1, 2, 20):
-        yield (
-            f"crossing {degree}",
-            lambda degree=degree: Coarse(models.crossing(CURVES, degree=degree, seed=3), 4),
-        )
-    for exponent in (None, 0.0):
-        yield (
-            f"collapse {exponent}",
-            lambda exponent=exponent: _collapsed(
-                models.collapse(CURVES, critical=0.21, nu=1.1, exponent=exponent, degree=2)
-            ),
-        )
-    yield "crossing of one", lambda: models.crossing({4: CURVES[4]})
-    for at in (0.5, [0.48, 0.5, 0.52]):
-        yield (
-            f"reweighted to {at}",
-            lambda at=at: Coarse(
-                models.reweight(np.mean, energy**2, energy=energy, beta=0.5, at=at, bins=8), 7
-            ),
-        )
-    yield "logarithmic bins", lambda: Coarse(models.logarithmic_bins(several), 7)
-    yield "logarithmic bins of few", lambda: models.logarithmic_bins([1.0])
-    yield (
-        "energy and link overlap",
-        lambda: Coarse(
-            models.katzgraber_young(series, several[:, 0], beta=0.5, bonds=72, variance=2.0), 7
-        ),
-    )
+def _jackknife(length):
+    variance = partial(models.jackknife, lambda m, s: s - m * m, SERIES, SERIES**2)
+    return Coarse(variance(bin_length=length), 7)
 
-    def measured():
-        glass = models.SpinGlass((4, 4), beta=[0.4, 0.8], copies=2, samples=3, seed=3)
-        return [glass.step(2) or glass.overlaps() for _ in range(5)]
 
-    for bins in (4, 11):
-        yield (
-            f"distribution of overlaps {bins}",
-            lambda bins=bins: Coarse(models.overlap_distribution(measured(), 0.8, bins=bins), 7),
-        )
-    yield (
-        "distribution at no temperature",
-        lambda: models.overlap_distribution(measured(), 0.7, bins=4),
-    )
-    yield "summary of overlaps", lambda: Coarse(models.summarise_overlaps(measured(), (4, 4)), 7)
-    for kind in ("Ising", "Potts", "XY"):
-        make, _ = MODELS[kind]
-        yield (
-            f"summary of a series of {kind}",
-            lambda make=make: Coarse(
-                models.summarise((model := make()).swendsen_wang(90), model.beta), 7
-            ),
-        )
-    yield (
-        "threshold",
-        lambda: Coarse(_thresholds(models.Percolation((8, 8), seed=1).sweep(40)), 6),
-    )
-    yield (
-        "threshold of configurations",
-        lambda: Coarse(
-            models.simulate(models.Percolation((8, 8), p=0.59, seed=1), 80).series.summarise(), 7
-        ),
-    )
+def _reweighted(at):
+    found = models.reweight(np.mean, ENERGY**2, energy=ENERGY, beta=0.5, at=at, bins=8)
+    return Coarse(found, 7)
+
+
+def _overlaps():
+    glass = models.SpinGlass((4, 4), beta=[0.4, 0.8], copies=2, samples=3, seed=3)
+    return [glass.step(2) or glass.overlaps() for _ in range(5)]
+
+
+def _summary(kind):
+    model = MODELS[kind]()
+    return Coarse(models.summarise(model.swendsen_wang(90), model.beta), 7)
 
 
 def _thresholds(swept):
     return [swept.threshold(event) for event in ("axis", "any", "balance")], swept.at(0.59)
 
 
-def _collapsed(found):
+def _collapsed(exponent):
     """Return what a search has found, to what it can tell."""
+    found = models.collapse(CURVES, critical=0.21, nu=1.1, exponent=exponent, degree=2)
     assert isinstance(found, models.Collapse)
     return Coarse((found.critical, found.nu, found.freedom), 2), found.scale(4, CURVES[4]).shape
+
+
+CALLS = """
+dataset: models.simulate(MODELS["Potts"](), 5).to_xarray(); watched: _watched();
+simulate no sweeps: models.simulate(_ising(), sweeps=-1);
+simulate no option: models.simulate(_ising(), sweeps=3, none=1);
+simulate no update: models.simulate(_ising(), sweeps=3, update="none");
+simulate tile: models.simulate(_ising(), sweeps=3, tile=2);
+simulate clusters of spins: models.simulate(_ising(), sweeps=3, update="metropolis", clusters=True);
+own model 1: _walked(1); own model 4: _walked(4);
+own model protocols: (isinstance(Walk(), models.Model), isinstance(Walk(), models.Summarised),
+    isinstance(Walk().updater(), models.Update), models.Series in Means.__mro__);
+own model option: models.simulate(Walk(), 6, near=1); no model: models.simulate("Ising", 6);
+tempering of one: models.parallel_tempering(models.Ising((4, 4), beta=0.5), 3);
+tempering of fields: models.parallel_tempering(models.CahnHilliard((4, 4), replicas=2), 3)
+@ kind=list(MODELS)
+{kind} every 1: _simulated(_run(kind, 7, thermalise=0, measure_every=1));
+{kind} every 3: _simulated(_run(kind, 7, thermalise=2, measure_every=3));
+{kind} state: _states(MODELS[kind](), MODELS[kind]());
+{kind} protocols: _protocols(MODELS[kind](), **OPTIONS[kind])
+@in_folder kind=list(MODELS)
+{kind} in parts: _in_parts(kind, folder)
+@ kind=[kind for kind in MODELS if kind not in ("glass houdayer", "fields", "Kawasaki")]
+{kind} summary: Coarse(_run(kind, 90, thermalise=5).summarise(), 7)
+@in_folder
+damaged checkpoint 0: _continued(folder, 0); damaged checkpoint 40: _continued(folder, 40);
+damaged checkpoint -1: _continued(folder, -1);
+checkpoint of another seed: _continued(folder, seed=2);
+checkpoint of another field: _continued(folder, field=0.5);
+output that is there: _refused(partial(_there, folder));
+output that is replaced: _there(folder, force=True)
+@ kind=TEMPERED, between=(1, 3)
+tempering {kind} {between}: _tempered(between, **kind)
+@
+autocorrelation: Coarse(models.autocorrelation_time(SERIES), 7);
+autocorrelation of several: Coarse(models.autocorrelation_time(SEVERAL), 7);
+autocorrelation of few: Coarse(models.autocorrelation_time([1.0, 2.0]), 7);
+jackknife None: _jackknife(None); jackknife 1: _jackknife(1); jackknife 7: _jackknife(7);
+jackknife 600: _jackknife(600);
+jackknife of an array: Coarse(models.jackknife(np.mean, SEVERAL), 7);
+estimate: models.Estimate(1.5, 0.25); crossing of one: models.crossing({4: CURVES[4]});
+crossing 1: Coarse(models.crossing(CURVES, degree=1, seed=3), 4);
+crossing 2: Coarse(models.crossing(CURVES, degree=2, seed=3), 4);
+crossing 20: Coarse(models.crossing(CURVES, degree=20, seed=3), 4); collapse None: _collapsed(None);
+collapse 0.0: _collapsed(0.0); reweighted to 0.5: _reweighted(0.5);
+reweighted to [0.48, 0.5, 0.52]: _reweighted([0.48, 0.5, 0.52]);
+logarithmic bins: Coarse(models.logarithmic_bins(SEVERAL), 7);
+logarithmic bins of few: models.logarithmic_bins([1.0]);
+energy and link overlap: Coarse(models.katzgraber_young( SERIES, SEVERAL[:, 0], beta=0.5, bonds=72,
+    variance=2.0), 7);
+distribution of overlaps 4: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=4), 7);
+distribution of overlaps 11: Coarse(models.overlap_distribution(_overlaps(), 0.8, bins=11), 7);
+distribution at no temperature: models.overlap_distribution(_overlaps(), 0.7, bins=4);
+summary of overlaps: Coarse(models.summarise_overlaps(_overlaps(), (4, 4)), 7);
+summary of a series of Ising: _summary("Ising"); summary of a series of XY: _summary("XY");
+summary of a series of Potts: _summary("Potts");
+threshold: Coarse(_thresholds(models.Percolation((8, 8), seed=1).sweep(40)), 6);
+threshold of configurations: Coarse(models.simulate( models.Percolation((8, 8), p=0.59, seed=1),
+    80).series.summarise(), 7)
+"""
