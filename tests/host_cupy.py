@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import stand_in
-from conncomp import _array_storage, _arrays, components, graph, grid
+from conncomp import _array_storage, _arrays, components, graph, grid, tables
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.components import measures
 from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
 
-ROOMS = components, graph, grid  # whose modules are imported, as they are to work on it
+ROOMS = components, graph, grid, tables  # whose modules are imported, as they are to work on it
 
 
 class HostCuPyGpu(HostGpu):

@@ -128,6 +128,8 @@ def films(choices):
     lengths = [1 if axis == "c" else 2 + choices.below(4) for axis in axes]
     rng = choices.generator()
     image = (rng.random(lengths) < 0.4).astype(np.uint8)
+    if kind == "gif":  # Pillow writes equal frames that follow each other once
+        image[:, 0, 0] = np.arange(len(image)) % 2
     joins = "t" in axes and choices.flag()
     wanted = np.zeros(image.shape, np.int32)
     components = 0
@@ -356,7 +358,7 @@ def packed_volumes(choices):
         if is_forged:
             _forge(source, last)
         if TELLING & set(others):
-            with pytest.raises(ValueError, match="as sizes cannot be checked"):
+            with pytest.raises(ValueError, match="sizes cannot be checked"):
                 opened_volume(str(source)).__enter__()
             return
         place = slice(0, 8), slice(0, 10)
