@@ -17,14 +17,14 @@ PROJECT = PACKAGE.parent.parent
 SLACK = 0.01
 
 MOST = {
-    "lines of Python": 56_407,
-    "lines of C++ and CUDA": 46_005,
-    "lines of Python's code": 36_344,
-    "bytes of Python": 2_421_560,
-    "bytes of C++ and CUDA": 2_005_962,
-    "files of Python": 340,
+    "lines of Python": 56_445,
+    "lines of C++ and CUDA": 46_006,
+    "lines of Python's code": 36_353,
+    "bytes of Python": 2_423_640,
+    "bytes of C++ and CUDA": 2_006_057,
+    "files of Python": 341,
     "files of C++ and CUDA": 255,
-    "lines of src, reproductions, tests and benchmarks": 191_599,
+    "lines of src, reproductions, tests and benchmarks": 189_920,
     "public names": 45,
     "public names of models": 31,
     "public names of generate": 22,

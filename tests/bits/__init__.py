@@ -1,6 +1,8 @@
-"""Bits of some thousand calls of all public functions, as they were recorded.
+"""Bits of a thousand calls whose results no reference gives, and errors of all public functions.
 
-A file per theme, such as `arrays.py`, has a table `CALLS`, which `inputs.tables` reads, and
+Trajectories, files, layouts of chunks and generated inputs are as they were recorded.
+
+A file per theme, such as `spins.py`, has a table `CALLS`, which `inputs.tables` reads, and
 generators `_of_...` of pairs of a key in words and a function of no arguments.
 `recorded/THEME.json` holds, by key, twelve hexadecimal digits of the canonical form of the result,
 or the class of the error. Bits that differ are a change of behaviour.

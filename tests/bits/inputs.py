@@ -133,12 +133,6 @@ def _result_or_error(call):
         return error
 
 
-def each_numbering(function, *given, **options):
-    """Return a call that gives the results of both numberings."""
-    find = partial(function, *given, **options)
-    return each(partial(find, numbering=numbering) for numbering in ("consecutive", "roots"))
-
-
 def each_way(ndim, find):
     """Return a call that gives the results with no, all, and every other axis periodic."""
     ways = False, True, [k % 2 == 0 for k in range(ndim)]

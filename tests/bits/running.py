@@ -19,10 +19,6 @@ MISTAKES |= {ImportError, ModuleNotFoundError}
 FOLDER = Path(__file__).with_name("recorded")
 # By theme, which is the name of a file: the libraries that it needs.
 THEMES = {
-    "arrays": ("pandas", "polars", "pyarrow"),
-    "measures": ("pandas", "polars", "pyarrow"),
-    "graphs": ("networkx", "igraph", "rustworkx"),
-    "tables": ("pandas", "polars", "pyarrow"),
     "spins": (),
     "simulations": ("h5py", "xarray"),
     "chunks": ("dask", "xarray"),
