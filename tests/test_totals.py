@@ -17,14 +17,14 @@ PROJECT = PACKAGE.parent.parent
 SLACK = 0.01
 
 MOST = {
-    "lines of Python": 56_445,
+    "lines of Python": 56_450,
     "lines of C++ and CUDA": 46_006,
-    "lines of Python's code": 36_353,
-    "bytes of Python": 2_423_640,
+    "lines of Python's code": 36_358,
+    "bytes of Python": 2_423_801,
     "bytes of C++ and CUDA": 2_006_057,
     "files of Python": 341,
     "files of C++ and CUDA": 255,
-    "lines of src, reproductions, tests and benchmarks": 189_920,
+    "lines of src, reproductions, tests and benchmarks": 189_925,
     "public names": 45,
     "public names of models": 31,
     "public names of generate": 22,

@@ -129,7 +129,7 @@ def check_output(
 
 
 def _as_shared(out: Any) -> NDArray[Any]:
-    """Return a view of an array in main memory, of any library; what is written goes there."""
+    """Return a view of an array in main memory, of any library: writes go to the array."""
     if isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray):
         return np.asarray(out).view()
     if hasattr(out, "__dlpack__") and not isinstance(out, np.ndarray) and not on_gpu(out):

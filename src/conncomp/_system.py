@@ -1,6 +1,6 @@
 """The machine, its GPUs and what is set in the environment: what a bug report needs.
 
-What is missing or broken becomes a sentence in place of its value. Drivers, which may hang or
+A sentence stands for a value that is missing or cannot be read. Drivers, which may hang or
 crash, are asked in a process of its own, for up to `PATIENCE` seconds.
 """
 

@@ -46,8 +46,8 @@ SHARE = 4  # of the memory of the machine, one part of which kept values may tak
 # With more chunks than this, small calls for 2 x 2 x ... of them are one task.
 MANY_CHUNKS = 512
 JOINED = (link, final_roots, publish)
-# With more than this, of so many elements at most, one task makes the calls for 4 x 4 x ... chunks,
-# and holds the reports of all of them and of their neighbours at once.
+# With more chunks than this, of at most SMALL_CHUNK elements, one task makes the calls for
+# 4 x 4 x ... chunks, and holds the reports of all of them and of their neighbours at once.
 VERY_MANY_CHUNKS, SMALL_CHUNK = 1 << 15, 1 << 21
 
 

@@ -43,7 +43,7 @@ class Selection(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The components that stay, as a chunk is told of them."""
+    """The components that stay, as a chunk gets them."""
 
     selection: Selection
     best: ByRoot | None  # the largest of each item, if only so many are kept

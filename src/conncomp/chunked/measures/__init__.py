@@ -58,7 +58,7 @@ def layers_of(chunks: Chunks, layout: Layout) -> OfChunks:
 def columns_of(
     chunks: Chunks, rows_of: Function, join: Function, made: Function, sample: Any
 ) -> dict[str, Any]:
-    """Return the fields of what is made of the joined rows of all chunks, as a sample has them.
+    """Return the fields that ``made(rows)`` has of all chunks' joined rows, as of the `sample`.
 
     `rows_of` takes the index of a chunk and the numbers of its items.
     """

@@ -1,8 +1,8 @@
 """`contacts` of labels in chunks: the pairs of labels that touch in each chunk, joined.
 
 Neighbours differ by one at most along each axis, so both are in the chunk that has the larger
-coordinate along each axis, or in a layer before it. A chunk counts what touches in itself and in
-these layers, and takes off, by inclusion and exclusion, what is in the layers alone: each contact
+coordinate along each axis, or in a layer before it. A chunk counts the contacts in itself and in
+these layers, and subtracts, by inclusion and exclusion, those in the layers alone: each contact
 counts once, also over the ends of periodic axes.
 """
 

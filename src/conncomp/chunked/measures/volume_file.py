@@ -123,8 +123,8 @@ class VolumeFile:
         Parameters
         ----------
         target : str or path-like
-            What to write, as of `label_file`. ``TARGET.partial`` keeps what is done: after a kill
-            the same call goes on.
+            Where to write, as for `label_file`. ``TARGET.partial`` keeps finished work: after a
+            kill the same call goes on.
 
         Raises
         ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -29,27 +30,31 @@ OTHER_KINDS = {
 PIECE = 1 << 21  # labels that are written between two moments at which a call may end
 
 
-class Target:
+class Target(ABC):
     """Labels of a volume, in files under a temporary name, `path`, until they are all written."""
 
     def __init__(self, path: Path, volume: Volume, dtype: np.dtype[Any]) -> None:
         self.path, self._volume, self._dtype = path, volume, dtype
 
+    @abstractmethod
     def create(self) -> None:
         """Make it, empty."""
 
+    @abstractmethod
     def open(self) -> None:
         """Open it, to be written to."""
 
+    @abstractmethod
     def write(self, place: Place, labels: NDArray[Any]) -> None:
         """Write some labels; called by several threads, for places that are apart."""
 
     def levels(self) -> Iterator[tuple[int, Place]]:
-        """Yield what is written again: which of the coarser arrays, and a place in it."""
+        """Yield the places of coarser arrays that `reduce` fills, after each array's number."""
         return iter(())
 
     def reduce(self, level: int, place: Place) -> None:
-        """Write a part of a coarser array, from the one before."""
+        """Write a part of a coarser array from the one before, as `levels` lists it."""
+        raise NotImplementedError
 
     def publish(self, path: Path) -> None:
         """Give the labels their name, unless they have it already or something else does."""
